@@ -1,0 +1,7 @@
+module linger/bench
+
+go 1.26.0
+
+require linger v0.0.0
+
+replace linger => ..

@@ -1,0 +1,3 @@
+module linger/tools
+
+go 1.26.0
