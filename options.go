@@ -1,0 +1,61 @@
+package linger
+
+import (
+	"log/slog"
+	"os"
+
+	"linger/internal/config"
+)
+
+// Option is one setting of New. Options apply in order: a later one wins over an earlier one of the same key.
+type Option func(*options) error
+
+// options is what the options add up to.
+type options struct {
+	settings []config.Setting
+	logger   *slog.Logger
+	registry Registry
+	plugins  plugins
+	dialer   dialer
+}
+
+// Set gives the option key, by its Kafka name such as "compression.type", a value: a string as it would stand in a
+// properties file, or a bool, int, int64, float64 or []string.
+func Set(key string, value any) Option { return setFrom(key, value, "Set") }
+
+func setFrom(key string, value any, source string) Option {
+	return func(o *options) error {
+		o.settings = append(o.settings, config.Setting{Key: key, Value: value, Source: source})
+		return nil
+	}
+}
+
+// PropertiesFile reads a Java properties file, such as client.properties, as it is.
+func PropertiesFile(path string) Option {
+	return func(o *options) error {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		settings, err := config.ParseProperties(text)
+		if err != nil {
+			return err
+		}
+		for _, s := range settings {
+			s.Source = path
+			o.settings = append(o.settings, s)
+		}
+		return nil
+	}
+}
+
+// WithLogger sends the producer's log lines to l; nil keeps them out. Default: slog.Default().
+func WithLogger(l *slog.Logger) Option {
+	return func(o *options) error {
+		if l == nil {
+			l = slog.New(slog.DiscardHandler)
+		}
+		o.logger = l
+		return nil
+	}
+}
