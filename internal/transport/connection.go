@@ -1,0 +1,81 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"linger/internal/link"
+)
+
+// writeQueueLimit is how many requests may wait for a link's writer. The client sends to a broker only when its newest
+// request there is fully written, so a queue rarely holds more than one; the rest is slack for the handshake.
+const writeQueueLimit = 32
+
+var errQueueFull = fmt.Errorf("more than %d requests wait to be written", writeQueueLimit)
+
+// connection is one link, from its dial to its Closed event.
+type connection struct {
+	t      *Transport
+	id     link.ID
+	dial   link.Order
+	ctx    context.Context // ends with the reason why the link ends; the first reason stays
+	end    context.CancelCauseFunc
+	writes chan request // engine → writer
+}
+
+func newConnection(t *Transport, o *link.Order) *connection {
+	c := &connection{t: t, id: o.Link, dial: *o, writes: make(chan request, writeQueueLimit)}
+	c.ctx, c.end = context.WithCancelCause(t.ctx)
+	return c
+}
+
+// queue hands a request to the writer, or to nobody when the link ends first.
+func (c *connection) queue(r request) {
+	select {
+	case c.writes <- r:
+	default:
+		c.end(errQueueFull)
+	}
+}
+
+// run is the link's own goroutine: it dials, then reads. Whatever ends the link is found in its context; Wait of the
+// transport waits for run.
+func (c *connection) run() {
+	defer c.t.wg.Done()
+	if conn, err := c.establish(); err != nil {
+		c.end(err)
+	} else {
+		c.serve(conn)
+	}
+	c.t.forget(c.id)
+	reason := context.Cause(c.ctx)
+	if errors.Is(reason, errOrdered) {
+		reason = nil
+	}
+	c.t.post(link.Event{Kind: link.Closed, Link: c.id, Err: reason})
+}
+
+// serve runs both halves over conn and returns when both have ended and conn is closed.
+//
+// The story of an end: A (an order, the reader's or the writer's error, Wait) cancels the context. The closer runs and
+// closes conn; reads and writes under way fail; each half returns, its own late reason losing against A's. A half that
+// stands in no call sees the context itself: the writer in its select, the reader at its next read.
+func (c *connection) serve(conn net.Conn) {
+	closed := make(chan struct{})
+	context.AfterFunc(c.ctx, func() {
+		conn.Close()
+		close(closed)
+	})
+	c.t.post(link.Event{Kind: link.Up, Link: c.id})
+
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		c.end(c.writeLoop(conn))
+	}()
+	c.end(c.readLoop(conn))
+	<-written
+	<-closed
+}

@@ -1,0 +1,47 @@
+package transport
+
+import (
+	"net"
+
+	"linger/internal/link"
+)
+
+// establish dials and returns a connection that is ready for frames. It is the one place where a connection is made and may
+// be wrapped: a TLS handshake, bounded by the link's context as the dial is, goes between the last two steps.
+func (c *connection) establish() (net.Conn, error) {
+	conn, err := c.t.dial(c.ctx, "tcp", c.dial.Addr)
+	if err != nil {
+		return nil, err
+	}
+	if err := tune(conn, &c.dial); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// tune sets what Java sets on each socket: no delay, keep-alive, and the buffer sizes that were configured. A connection
+// from a dialer of the user's own need not be a socket; what it does not have is left out.
+func tune(conn net.Conn, o *link.Order) error {
+	if s, ok := conn.(interface{ SetNoDelay(bool) error }); ok {
+		if err := s.SetNoDelay(true); err != nil {
+			return err
+		}
+	}
+	if s, ok := conn.(interface{ SetKeepAlive(bool) error }); ok {
+		if err := s.SetKeepAlive(true); err != nil {
+			return err
+		}
+	}
+	if s, ok := conn.(interface{ SetWriteBuffer(int) error }); ok && o.SendBuf >= 0 {
+		if err := s.SetWriteBuffer(o.SendBuf); err != nil {
+			return err
+		}
+	}
+	if s, ok := conn.(interface{ SetReadBuffer(int) error }); ok && o.RecvBuf >= 0 {
+		if err := s.SetReadBuffer(o.RecvBuf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
