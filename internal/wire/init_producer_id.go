@@ -135,7 +135,9 @@ func (p *InitProducerIDResponse) GetVersion() int16 { return p.Version }
 func (p *InitProducerIDResponse) IsFlexible() bool { return p.Version >= initFlexible }
 
 // RequestKind is an empty request of the same version.
-func (p *InitProducerIDResponse) RequestKind() kmsg.Request { return NewInitProducerIDRequest(p.Version) }
+func (p *InitProducerIDResponse) RequestKind() kmsg.Request {
+	return NewInitProducerIDRequest(p.Version)
+}
 
 // Throttle is ThrottleMs, and whether the broker throttles after it answered.
 func (p *InitProducerIDResponse) Throttle() (ms int32, afterResponse bool) {
