@@ -1,0 +1,186 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"linger/internal/clock"
+	"linger/internal/kerr"
+)
+
+// reason says why a connection ended or did not come about.
+type reason uint8
+
+const (
+	refused         reason = iota + 1 // could not be dialled
+	unresolved                        // its name has no address
+	setupTimeout                      // dialling took too long
+	requestTimeout                    // a request took too long
+	brokeOff                          // the peer closed it during the handshake
+	dropped                           // the peer closed it with requests in flight
+	closedIdle                        // the peer closed it while nothing was in flight
+	unauthenticated                   // one side could not prove who it is
+	nonsense                          // the peer said what no broker would say
+	idle                              // we closed it, unused for connections.max.idle.ms
+	moved                             // the node has a new address
+	rebootstrap                       // the client starts over
+	shutdown                          // the client ends
+)
+
+// planned reports whether the end is nothing that went wrong.
+func (r reason) planned() bool {
+	switch r {
+	case closedIdle, idle, moved, rebootstrap, shutdown:
+		return true
+	}
+	return false
+}
+
+// kind is how requests end that were in flight.
+func (r reason) kind() AnswerKind {
+	switch r {
+	case requestTimeout, setupTimeout:
+		return TimedOut
+	case unauthenticated:
+		return AuthFailed
+	}
+	return Disconnected
+}
+
+// Loss tells that a node was lost or could not be reached. In Java each one asks for fresh metadata, counts as a failed
+// fetch if one was due, and an authentication failure is fatal (DefaultMetadataUpdater.handleServerDisconnect).
+type Loss struct {
+	Node int32
+	Auth bool  // authentication failed
+	Err  error // nil when it was planned
+}
+
+// Losses appends the nodes lost since the last call, in order, and forgets them.
+func (m *Machine) Losses(dst []Loss) []Loss {
+	dst = append(dst, m.losses...)
+	clear(m.losses)
+	m.losses = m.losses[:0]
+	return dst
+}
+
+// lost takes n down, and says so once.
+func (m *Machine) lost(now clock.Instant, n *node, why reason, err error) {
+	checking, setup := n.state == CheckingVersions, n.setup
+	to := Down
+	if why == unauthenticated {
+		to = Unauthenticated
+	}
+	m.becomeDown(now, n, to)
+	if !why.planned() {
+		n.lastErr = n.lossError(why, setup, err)
+	}
+	m.losses = append(m.losses, Loss{Node: n.ID, Auth: why == unauthenticated, Err: n.errOf(why)})
+	m.logLoss(n, why, setup, err)
+	if n.ID < 0 && n.known && !why.planned() && (checking || why == dropped) {
+		// The connection stood but metadata never came: the address is likely no plain broker.
+		m.warn("Bootstrap broker %s:%d (id: %d rack: null) disconnected", n.Host, n.Port, n.ID)
+	}
+}
+
+func (n *node) errOf(why reason) error {
+	if why.planned() {
+		return nil
+	}
+	return n.lastErr
+}
+
+func (n *node) lossError(why reason, setup time.Duration, err error) error {
+	switch why {
+	case setupTimeout:
+		return fmt.Errorf("node %v: %w: no connection within %d ms (socket.connection.setup.timeout.ms)", n, kerr.ErrTimeout, setup.Milliseconds())
+	case unresolved:
+		return fmt.Errorf("node %v: %s can't be resolved: %w", n, n.Host, err)
+	}
+	return n.failure(why.kind(), err)
+}
+
+func (m *Machine) logLoss(n *node, why reason, setup time.Duration, err error) {
+	switch why {
+	case refused:
+		m.warn("Connection to node %v could not be established. Node may not be available.%s", n, because(err))
+	case unresolved:
+		m.warn("Error connecting to node %v: %v", n, err)
+	case setupTimeout:
+		m.info("Disconnecting from node %v due to socket connection setup timeout. The timeout value is %d ms.", n, setup.Milliseconds())
+	case requestTimeout:
+		m.info("Disconnecting from node %v due to request timeout.", n)
+	case brokeOff:
+		m.warn("Connection to node %v ended before it named its versions.%s", n, because(err))
+	case dropped:
+		m.info("Node %v disconnected with %d requests in flight.%s", n, n.inFlight(), because(err))
+	case unauthenticated:
+		m.error("Connection to node %v failed authentication%s", n, dueTo(err))
+	case nonsense:
+		m.warn("Disconnecting from node %v.%s", n, because(err))
+	case closedIdle:
+		m.debug("Idle connection to node %v was closed by the peer.", n)
+	case idle:
+		m.debug("Idle connection to node %v disconnected.", n)
+	case moved:
+		m.info("Node %v has a new address, disconnecting from the old one.", n)
+	case rebootstrap:
+		m.info("Disconnecting from node %v due to client rebootstrap.", n)
+	}
+}
+
+func (n *node) inFlight() int {
+	if n.link == nil {
+		return 0
+	}
+	return len(n.link.requests)
+}
+
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " " + err.Error()
+}
+
+func dueTo(err error) string {
+	if err == nil || errors.Is(err, kerr.ErrAuthentication) && err == error(kerr.ErrAuthentication) {
+		return ""
+	}
+	return " due to: " + err.Error()
+}
+
+// Level of a log line.
+type Level uint8
+
+const (
+	Debug Level = iota
+	Info
+	Warn
+	Error
+)
+
+func (l Level) String() string { return [...]string{"debug", "info", "warn", "error"}[l] }
+
+// LogLine is one line for the log, without secrets.
+type LogLine struct {
+	Level Level
+	Text  string
+}
+
+// Logs appends what there is to tell and forgets it.
+func (m *Machine) Logs(dst []LogLine) []LogLine {
+	dst = append(dst, m.logs...)
+	clear(m.logs)
+	m.logs = m.logs[:0]
+	return dst
+}
+
+func (m *Machine) log(l Level, format string, args []any) {
+	m.logs = append(m.logs, LogLine{Level: l, Text: fmt.Sprintf(format, args...)})
+}
+
+func (m *Machine) debug(format string, args ...any) { m.log(Debug, format, args) }
+func (m *Machine) info(format string, args ...any)  { m.log(Info, format, args) }
+func (m *Machine) warn(format string, args ...any)  { m.log(Warn, format, args) }
+func (m *Machine) error(format string, args ...any) { m.log(Error, format, args) }

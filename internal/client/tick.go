@@ -1,0 +1,99 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+
+	"linger/internal/clock"
+	"linger/internal/kerr"
+)
+
+// Tick does what is due: connections and requests that took too long, idle connections, bootstrap names to ask for
+// again. It costs nothing before NextWake.
+func (m *Machine) Tick(now clock.Instant) {
+	if now < m.wake {
+		return
+	}
+	m.wake = clock.Never
+	m.tickBootstrap(now)
+	for _, n := range m.all {
+		m.tickNode(now, n)
+	}
+	m.closeIdle(now)
+}
+
+func (m *Machine) tickNode(now clock.Instant, n *node) {
+	switch {
+	case n.state == Connecting:
+		m.tickSetup(now, n)
+	case n.state.connected():
+		m.tickRequests(now, n.link)
+	case n.state != Unknown && n.backoffEnd() > now:
+		m.wakeAt(n.backoffEnd())
+	}
+	if n.throttledUntil > now {
+		m.wakeAt(n.throttledUntil)
+	}
+}
+
+// tickSetup bounds how long resolving and dialling may take (KIP-601).
+func (m *Machine) tickSetup(now clock.Instant, n *node) {
+	switch {
+	case now < n.setupDeadline():
+		m.wakeAt(n.setupDeadline())
+	case n.link != nil:
+		m.abandon(now, n.link, setupTimeout, errSetupTimeout)
+	default:
+		m.lost(now, n, setupTimeout, errSetupTimeout)
+	}
+}
+
+var errSetupTimeout = fmt.Errorf("%w: connection setup", kerr.ErrTimeout)
+
+// tickRequests closes a connection on which a request has waited too long: its answer might still come, and nobody could
+// say then whose it is.
+func (m *Machine) tickRequests(now clock.Instant, c *conn) {
+	for _, r := range c.requests {
+		if d := r.deadline(); now < d {
+			m.wakeAt(d)
+			continue
+		}
+		what := "answer to"
+		if !r.written {
+			what = "way to write"
+		}
+		m.abandon(now, c, requestTimeout, fmt.Errorf("%w: no %s request %d (API %d) within %d ms (request.timeout.ms)",
+			kerr.ErrTimeout, what, r.Corr, r.Key, now.Sub(r.SentAt).Milliseconds()))
+		return
+	}
+}
+
+// idleEnd is when c has been idle for too long, if nothing happens on it.
+func (m *Machine) idleEnd(c *conn) clock.Instant {
+	if m.o.MaxIdle < 0 {
+		return clock.Never
+	}
+	return past(c.lastActive.Add(m.o.MaxIdle))
+}
+
+// closeIdle closes connections that nobody has used for connections.max.idle.ms, the longest unused first. One that waits
+// for an answer is in use: Java would cut it.
+func (m *Machine) closeIdle(now clock.Instant) {
+	for _, n := range m.all {
+		c := n.link
+		if c == nil || !c.up || c.closing || len(c.requests) > 0 {
+			continue
+		}
+		if end := m.idleEnd(c); now < end {
+			m.wakeAt(end)
+			continue
+		}
+		m.idle = append(m.idle, c)
+	}
+	slices.SortStableFunc(m.idle, func(a, b *conn) int { return int(min(max(a.lastActive-b.lastActive, -1), 1)) })
+	for _, c := range m.idle {
+		m.abandon(now, c, idle, nil)
+	}
+	clear(m.idle)
+	m.idle = m.idle[:0]
+}
