@@ -1,0 +1,42 @@
+package config
+
+// The keys that rules between keys speak of.
+const (
+	acks                    = "acks"
+	adaptivePartitioning    = "partitioner.adaptive.partitioning.enable"
+	allocationStrategy      = "buffer.memory.allocation.strategy"
+	availabilityTimeout     = "partitioner.availability.timeout.ms"
+	batchSize               = "batch.size"
+	bootstrapResolveTimeout = "bootstrap.resolve.timeout.ms"
+	bootstrapServers        = "bootstrap.servers"
+	clientDNSLookup         = "client.dns.lookup"
+	clientID                = "client.id"
+	clientRack              = "client.rack"
+	compressionType         = "compression.type"
+	configProviders         = "config.providers"
+	deliveryTimeout         = "delivery.timeout.ms"
+	enableIdempotence       = "enable.idempotence"
+	keySerializer           = "key.serializer"
+	lingerMs                = "linger.ms"
+	maxInFlight             = "max.in.flight.requests.per.connection"
+	metricReporters         = "metric.reporters"
+	partitionerClass        = "partitioner.class"
+	rackAware               = "partitioner.rack.aware"
+	reconnectBackoff        = "reconnect.backoff.ms"
+	reconnectBackoffMax     = "reconnect.backoff.max.ms"
+	requestTimeout          = "request.timeout.ms"
+	retries                 = "retries"
+	retryBackoff            = "retry.backoff.ms"
+	retryBackoffMax         = "retry.backoff.max.ms"
+	saslMechanism           = "sasl.mechanism"
+	securityProtocol        = "security.protocol"
+	setupTimeout            = "socket.connection.setup.timeout.ms"
+	setupTimeoutMax         = "socket.connection.setup.timeout.max.ms"
+	transactionTimeout      = "transaction.timeout.ms"
+	transactionalID         = "transactional.id"
+	twoPhaseCommit          = "transaction.two.phase.commit.enable"
+	valueSerializer         = "value.serializer"
+)
+
+// jmxReporter is the default of metric.reporters.
+const jmxReporter = "org.apache.kafka.common.metrics.JmxReporter"

@@ -1,0 +1,240 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"linger/test/oracle"
+)
+
+type rule = oracle.Rule[vector]
+
+// oneEach lets the first rule that matches a case have it.
+func oneEach(rules []rule) []rule {
+	for i := range rules {
+		before, matches := slices.Clone(rules[:i]), rules[i].Matches
+		rules[i].Matches = func(v vector) bool {
+			return matches(v) && !slices.ContainsFunc(before, func(r rule) bool { return r.Matches(v) })
+		}
+	}
+	return rules
+}
+
+// differences are all kinds of cases in which linger means to differ from the Java producer.
+func differences() []rule {
+	return []rule{
+		{
+			Name:   "acks in any letter case",
+			Reason: "Java's own parser of acks ignores case; only its validator does not",
+			Matches: func(v vector) bool {
+				return shoutsAll(v) && strings.Contains(v.Producer.message(), "configuration acks:")
+			},
+			Instead: func(t *testing.T, v vector) {
+				if c := v.accepted(t); c != nil && c.Acks != -1 {
+					t.Errorf("acks %d, want -1", c.Acks)
+				}
+			},
+		},
+		{
+			Name:    "no system properties",
+			Reason:  "a Go program has none; who writes config.providers means it",
+			Matches: func(v vector) bool { return len(v.SystemProperties) > 0 },
+			Instead: func(t *testing.T, v vector) { v.accepted(t) },
+		},
+		{
+			Name:    "a config provider is one of Java's three",
+			Reason:  "no other class can be loaded; all of them fail alike",
+			Matches: func(v vector) bool { return strings.HasSuffix(v.Config.class(), "ClassCastException") },
+			Instead: func(t *testing.T, v vector) {
+				v.refused(t, "config.providers.", "Could not load config provider class")
+			},
+		},
+		{
+			Name:    "null where Java has no check",
+			Reason:  "Java ends in a NullPointerException; a configuration error names the key",
+			Matches: func(v vector) bool { return strings.HasSuffix(v.Producer.class(), "NullPointerException") },
+			Instead: func(t *testing.T, v vector) { v.refused(t, "", "Invalid value null for configuration ") },
+		},
+		{
+			Name:    "int and int64 are one type",
+			Reason:  "a Go program has no reason to know which of Java's number types a key has",
+			Matches: func(v vector) bool { return numberOfAnotherType.MatchString(v.Config.message()) },
+			Instead: func(t *testing.T, v vector) {
+				key := numberOfAnotherType.FindStringSubmatch(v.Config.message())[1]
+				k, _ := Lookup(key)
+				if got, why := convert(k, v.settingOf(key)); why != "" {
+					t.Errorf("%s: %v %s", key, got, why)
+				}
+			},
+		},
+		{
+			Name:    "values are named by their Go type",
+			Reason:  "the user wrote Go; and a secret is hidden, whatever its type",
+			Matches: func(v vector) bool { return strings.Contains(v.Config.message(), "but it was a java.") },
+			Instead: wrongGoType,
+		},
+		{
+			Name:    "what a config provider gave is hidden",
+			Reason:  "providers are there for secrets",
+			Matches: func(v vector) bool { return fetchedValue(v) != "" },
+			Instead: func(t *testing.T, v vector) {
+				v.refused(t, "", "Invalid value [hidden] for configuration "+fetchedValue(v))
+			},
+		},
+		{
+			Name:    "classes of Java's that cannot run in Go",
+			Reason:  "there is no other answer to a Java class than to refuse it by name",
+			Matches: func(v vector) bool { return v.brings(refusedHere) },
+			Instead: func(t *testing.T, v vector) { v.refused(t, v.first(notHere), "is not supported") },
+		},
+		{
+			Name:    "parts that this version lacks",
+			Reason:  "TLS and SASL come with the security part; until then no key of theirs is silently ignored",
+			Matches: func(v vector) bool { return v.brings(pendingHere) },
+			Instead: func(t *testing.T, v vector) {
+				if v.Config.OK {
+					sameAsProducerConfig(t, v)
+				}
+				v.refused(t, v.first(pendingHere), "not supported by this version yet")
+			},
+		},
+		{
+			Name:    "plug-ins are made by the producer",
+			Reason:  "this room keeps names; the registry knows what they are",
+			Matches: func(v vector) bool { return v.Config.OK && aboutPlugins.MatchString(v.Producer.text()) },
+			Instead: func(t *testing.T, v vector) {
+				sameAsProducerConfig(t, v)
+				v.accepted(t)
+			},
+		},
+		{
+			Name:    "names are resolved by the connections",
+			Reason:  "this room opens no socket; whether a name resolves is found where it is dialled",
+			Matches: func(v vector) bool { return v.Config.OK && aboutNames.MatchString(v.Producer.message()) },
+			Instead: func(t *testing.T, v vector) {
+				sameAsProducerConfig(t, v)
+				if c := v.accepted(t); c != nil && len(c.Bootstrap) == 0 {
+					t.Error("no bootstrap entry is left")
+				}
+			},
+		},
+		{
+			Name:    "keys without effect say so",
+			Reason:  "Java's readers of them do not exist here; a warning tells the user",
+			Matches: func(v vector) bool { return v.Producer.OK && v.brings(noEffectHere) },
+			Instead: func(t *testing.T, v vector) {
+				sameAsProducerConfig(t, v)
+				k, _ := Lookup(v.first(noEffectHere))
+				sameAsProducer(t, v, Line{Level: 4, Text: "Configuration " + k.Name + " has no effect: " + k.Note + "."})
+			},
+		},
+	}
+}
+
+var (
+	numberOfAnotherType = regexp.MustCompile(
+		`for configuration (\S+): Expected value to be a (?:16|32)-bit integer.*java\.lang\.(?:Short|Integer|Long)$`)
+	aboutPlugins = regexp.MustCompile(`(?m)is not an instance of|no-argument constructor|^class \S+$|cannot be found|` +
+		`Unsupported encoding`)
+	aboutNames  = regexp.MustCompile(`No resolvable bootstrap urls|Unknown host in`)
+	javaType    = regexp.MustCompile(`java\.\S+$`)
+	invalidOne  = regexp.MustCompile(`^Invalid value .* for configuration (\S+):`)
+	goTypeNames = map[string]string{"java.lang.Boolean": "bool", "java.lang.Integer": "int", "java.lang.Long": "int64",
+		"java.lang.Double": "float64", "java.util.ArrayList": "[]string", "java.util.List": "[]string"}
+)
+
+// text is all that Java said.
+func (o outcome) text() string {
+	var all []string
+	for _, e := range o.Error {
+		all = append(all, e.Message)
+	}
+	return strings.Join(slices.Compact(all), "\n")
+}
+
+func shoutsAll(v vector) bool {
+	s, _ := v.Input[acks].(string)
+	return strings.EqualFold(trim(s), "all") && trim(s) != "all"
+}
+
+// fetchedValue is the key whose fetched value Java shows in its error.
+func fetchedValue(v vector) string {
+	m := invalidOne.FindStringSubmatch(v.Config.message())
+	if m == nil {
+		return ""
+	}
+	in, _ := v.Input[m[1]].(string)
+	if !strings.Contains(in, "${") || strings.Contains(v.Config.message(), in) {
+		return ""
+	}
+	return m[1]
+}
+
+func refusedHere(k Key, typed any) bool {
+	list, _ := typed.([]string)
+	return k.Status == Refused || k.Name == metricReporters && slices.ContainsFunc(list, isForeign)
+}
+func notHere(k Key, typed any) bool  { return refusedHere(k, typed) || pendingHere(k, typed) }
+func pendingHere(k Key, _ any) bool  { return k.Status == Pending }
+func noEffectHere(k Key, _ any) bool { return k.Status == NoEffect }
+
+// first is the first key in table order that is of a kind and set to something valid other than its default.
+func (v vector) first(kind func(Key, any) bool) string {
+	for _, k := range table {
+		if _, set := v.Input[k.Name]; !set {
+			continue
+		}
+		typed, why := convert(k, v.settingOf(k.Name))
+		if list, ok := typed.([]string); ok {
+			typed = slices.Compact(list)
+		}
+		if why == "" && !k.isDefault(typed) && kind(k, typed) && (k.Valid == nil || k.Valid.check(k.Name, typed) == nil) {
+			return k.Name
+		}
+	}
+	return ""
+}
+
+// brings reports whether such a key is set and nothing else was wrong before.
+func (v vector) brings(kind func(Key, any) bool) bool {
+	return v.first(kind) != "" && (v.Config.OK || strings.Contains(v.Config.message(), "could not be found"))
+}
+
+func (v vector) settingOf(key string) any {
+	return goValue(v.Input[key], v.InputTypes[key], "/tmp/none")
+}
+
+func (v vector) accepted(t *testing.T) *Config {
+	t.Helper()
+	c, err := v.parse(v.scratch(t))
+	if err != nil {
+		t.Errorf("refused: %v", err)
+		return nil
+	}
+	return c
+}
+
+// refused wants an error about a key that begins with key, whose text contains part.
+func (v vector) refused(t *testing.T, key, part string) {
+	t.Helper()
+	switch _, err := v.parse(v.scratch(t)); {
+	case err == nil:
+		t.Errorf("accepted, want an error with %q", part)
+	case !strings.HasPrefix(err.Key, key) || !strings.Contains(err.Error(), part):
+		t.Errorf("error about %q: %v, want one about %q with %q", err.Key, err, key, part)
+	}
+}
+
+func wrongGoType(t *testing.T, v vector) {
+	want := javaType.ReplaceAllStringFunc(v.Config.message(), func(j string) string { return goTypeNames[j] })
+	if m := invalidOne.FindStringSubmatch(want); m != nil {
+		if k, _ := Lookup(m[1]); k.Secret() {
+			want = "Invalid value [hidden]" + want[strings.Index(want, " for configuration"):]
+		}
+	}
+	if _, err := v.parse(v.scratch(t)); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

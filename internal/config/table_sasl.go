@@ -1,0 +1,102 @@
+package config
+
+const (
+	noSASL     = "there is no login by SASL"
+	noJavaCode = "a Java class cannot run in Go"
+	noKerberos = "there is no login by Kerberos"
+)
+
+// keysOfSASL are the keys of SASL and Kerberos.
+var keysOfSASL = []Key{
+	{
+		Name: "sasl.kerberos.service.name", Type: String, Importance: Medium, Group: Kerberos,
+		Status: Pending, Note: noKerberos, Option: "SASLKerberosServiceName",
+		Doc: "The Kerberos name of the brokers' service, the part before the slash of their principal.",
+	},
+	{
+		Name: "sasl.kerberos.kinit.cmd", Type: String, Default: "/usr/bin/kinit", Importance: Low, Group: Kerberos,
+		Status: NoEffect, Note: "no program is run to renew a ticket", Option: "SASLKerberosKinitCmd",
+		Doc: "Path of kinit.",
+	},
+	{
+		Name: "sasl.kerberos.ticket.renew.window.factor", Type: Double, Default: 0.8, Importance: Low, Group: Kerberos,
+		Status: Pending, Note: noKerberos, Option: "SASLKerberosTicketRenewWindowFactor",
+		Doc: "The part of a ticket's life after which it is renewed.",
+	},
+	{
+		Name: "sasl.kerberos.ticket.renew.jitter", Type: Double, Default: 0.05, Importance: Low, Group: Kerberos,
+		Status: Pending, Note: noKerberos, Option: "SASLKerberosTicketRenewJitter",
+		Doc: "Random part added to the time of renewal.",
+	},
+	{
+		Name: "sasl.kerberos.min.time.before.relogin", Type: Long, Default: int64(60000), Importance: Low, Group: Kerberos,
+		Unit: Millis, Status: Pending, Note: noKerberos, Option: "SASLKerberosMinTimeBeforeRelogin",
+		Doc: "Shortest time between two renewals.",
+	},
+	{
+		Name: "sasl.login.refresh.window.factor", Type: Double, Default: 0.8, Valid: between(0.5, 1.0), Importance: Low,
+		Group: SASL, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshWindowFactor",
+		Doc: "The part of a token's life after which a new one is fetched. Used by OAUTHBEARER.",
+	},
+	{
+		Name: "sasl.login.refresh.window.jitter", Type: Double, Default: 0.05, Valid: between(0.0, 0.25), Importance: Low,
+		Group: SASL, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshWindowJitter",
+		Doc: "The largest random part of a token's life added to that. Used by OAUTHBEARER.",
+	},
+	{
+		Name: "sasl.login.refresh.min.period.seconds", Type: Short, Default: int64(60), Valid: between[int64](0, 900),
+		Importance: Low, Group: SASL, Unit: Seconds, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshMinPeriod",
+		Doc: "Shortest time between two fetches of a token. Used by OAUTHBEARER.",
+	},
+	{
+		Name: "sasl.login.refresh.buffer.seconds", Type: Short, Default: int64(300), Valid: between[int64](0, 3600),
+		Importance: Low, Group: SASL, Unit: Seconds, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshBuffer",
+		Doc: "How long before a token's end a new one must be there. Used by OAUTHBEARER.",
+	},
+	{
+		Name: saslMechanism, Type: String, Default: "GSSAPI", Importance: Medium, Group: SASL,
+		Status: Pending, Note: noSASL, Option: "SASLMechanism",
+		Doc: "How to log in: GSSAPI (Kerberos), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.",
+	},
+	{
+		Name: "sasl.jaas.config", Type: Password, Importance: Medium, Group: SASL,
+		Status: Pending, Note: noSASL, Option: "SASLJaasConfig",
+		Doc: "The login in the form of a JAAS file: loginModuleClass controlFlag (optionName=optionValue)*; with one " +
+			"login module.",
+	},
+	{
+		Name: "sasl.client.callback.handler.class", Type: Class, Importance: Medium, Group: SASL,
+		Status: Refused, Note: noJavaCode, Option: "SASLClientCallbackHandlerClass",
+		Doc: "Java class that answers a mechanism's questions.",
+	},
+	{
+		Name: "sasl.login.callback.handler.class", Type: Class, Importance: Medium, Group: SASL,
+		Status: Refused, Note: noJavaCode, Option: "SASLLoginCallbackHandlerClass",
+		Doc: "Java class that answers a login's questions.",
+	},
+	{
+		Name: "sasl.login.class", Type: Class, Importance: Medium, Group: SASL,
+		Status: Refused, Note: noJavaCode, Option: "SASLLoginClass",
+		Doc: "Java class that logs in.",
+	},
+	{
+		Name: "sasl.login.connect.timeout.ms", Type: Int, Importance: Low, Group: SASL,
+		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginConnectTimeout",
+		Doc: "How long a connection to the identity provider may take to stand. Used by OAUTHBEARER.",
+	},
+	{
+		Name: "sasl.login.read.timeout.ms", Type: Int, Importance: Low, Group: SASL,
+		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginReadTimeout",
+		Doc: "How long the identity provider may take to answer. Used by OAUTHBEARER.",
+	},
+	{
+		Name: "sasl.login.retry.backoff.max.ms", Type: Long, Default: int64(10000), Importance: Low, Group: SASL,
+		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginRetryBackoffMax",
+		Doc: "Longest wait between two tries at the identity provider. Used by OAUTHBEARER.",
+	},
+	{
+		Name: "sasl.login.retry.backoff.ms", Type: Long, Default: int64(100), Importance: Low, Group: SASL,
+		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginRetryBackoff",
+		Doc: "First wait between two tries at the identity provider; it doubles. Used by OAUTHBEARER.",
+	},
+}
