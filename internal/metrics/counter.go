@@ -15,6 +15,8 @@ func (c *Counter) Load() int64 { return c.n.Load() }
 type Sender struct {
 	// RecordsDelivered and RecordsFailed count outcomes; RecordsAborted are the failed ones of a forced close.
 	RecordsDelivered, RecordsFailed, RecordsAborted Counter
+	// RecordsSent counts records in requests, each attempt (record-send-total).
+	RecordsSent Counter
 	// RecordRetries counts each further attempt of a record (record-retry-total).
 	RecordRetries Counter
 	// BatchSplits counts batches cut because a broker found them too large (batch-split-total).
@@ -27,16 +29,16 @@ type Sender struct {
 
 // Snapshot is Sender at one moment; the fields need not be of the very same instant.
 type Snapshot struct {
-	RecordsDelivered, RecordsFailed, RecordsAborted int64
-	RecordRetries, BatchSplits                      int64
-	ProduceRequests, BatchesSent                    int64
-	BytesSent, UncompressedBytes                    int64
+	RecordsSent, RecordsDelivered, RecordsFailed, RecordsAborted int64
+	RecordRetries, BatchSplits                                   int64
+	ProduceRequests, BatchesSent                                 int64
+	BytesSent, UncompressedBytes                                 int64
 }
 
 // Snapshot reads every counter.
 func (s *Sender) Snapshot() Snapshot {
 	return Snapshot{
-		RecordsDelivered: s.RecordsDelivered.Load(), RecordsFailed: s.RecordsFailed.Load(), RecordsAborted: s.RecordsAborted.Load(),
+		RecordsSent: s.RecordsSent.Load(), RecordsDelivered: s.RecordsDelivered.Load(), RecordsFailed: s.RecordsFailed.Load(), RecordsAborted: s.RecordsAborted.Load(),
 		RecordRetries: s.RecordRetries.Load(), BatchSplits: s.BatchSplits.Load(),
 		ProduceRequests: s.ProduceRequests.Load(), BatchesSent: s.BatchesSent.Load(),
 		BytesSent: s.BytesSent.Load(), UncompressedBytes: s.UncompressedBytes.Load(),
