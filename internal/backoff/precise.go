@@ -46,7 +46,7 @@ func artanh(z *big.Float) *big.Float {
 	square := newFloat(0).Mul(z, z)
 	power := newFloat(0).Set(z)
 	sum := newFloat(0).Set(z)
-	for n := 3; n < precision; n += 2 {
+	for n := 3; n < 2*precision/3+3; n += 2 {
 		power.Mul(power, square)
 		sum.Add(sum, newFloat(0).Quo(power, newFloat(float64(n))))
 	}
