@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -81,26 +82,17 @@ func olderHello(refused int16, resp *kmsg.ApiVersionsResponse) int16 {
 	return max(resp.ApiKeys[i].MaxVersion, 0)
 }
 
-// readHello reads an answer to ApiVersions. A broker that does not know the version answers in version 0 (KIP-35), so an
-// answer that begins with that error is read as such first.
+// readHello reads an answer to ApiVersions. A broker that does not know the version answers with that error, in version 0
+// (KIP-35). Java tries version 0 after any failure; a body that says something else yet can't be read is no answer of a
+// broker's, and short nonsense would pass as one that speaks nothing.
 func readHello(r *Request) (*kmsg.ApiVersionsResponse, error) {
-	versions := []int16{r.Version, 0}
-	if body := r.body; len(body) >= 2 && kerr.Code(uint16(body[0])<<8|uint16(body[1])) == kerr.UnsupportedVersion {
-		versions = []int16{0, r.Version}
+	resp := kmsg.NewPtrApiVersionsResponse()
+	if len(r.body) >= 2 && kerr.Code(binary.BigEndian.Uint16(r.body)) == kerr.UnsupportedVersion && resp.ReadFrom(r.body) == nil {
+		return resp, nil
 	}
-	var first error
-	for _, v := range versions {
-		resp := kmsg.NewPtrApiVersionsResponse()
-		resp.Version = v
-		err := resp.ReadFrom(r.body)
-		if err == nil {
-			return resp, nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return nil, first
+	*resp = kmsg.NewApiVersionsResponse()
+	resp.Version = r.Version
+	return resp, resp.ReadFrom(r.body)
 }
 
 // RebootstrapRequired reports, once, that a broker asked the client to start over from its bootstrap addresses. The
