@@ -28,10 +28,12 @@ func ParsePrepared(text string) (Prepared, error) {
 	if text == "" {
 		return Prepared(NoProducer()), nil
 	}
-	idText, epochText, _ := strings.Cut(text, ":")
-	if idText+":"+epochText != text || strings.Contains(epochText, ":") || epochText == "" {
+	// Java's split drops empty pieces at the end: "1:2:" has two, "1:" has one.
+	pieces := strings.Split(strings.TrimRight(text, ":"), ":")
+	if len(pieces) != 2 {
 		return Prepared{}, badPrepared(text, nil)
 	}
+	idText, epochText := pieces[0], pieces[1]
 	id, err := strconv.ParseInt(idText, 10, 64)
 	if err != nil {
 		return Prepared{}, badPrepared(text, err)

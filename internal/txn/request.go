@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"linger/internal/kerr"
+	"linger/internal/wire"
 )
 
 // Priority orders the requests that wait: a coordinator must be found before anything is asked of it, and a
@@ -129,10 +130,8 @@ func (m *Manager) Close() { m.AuthenticationFailed(kafkaError("The producer clos
 // initIdempotent asks any broker for an id of our own: no transactional id, and as long a time-out as there is, since
 // nothing will ever time out.
 func (m *Manager) initIdempotent() *Request {
-	body := kmsg.NewPtrInitProducerIDRequest()
-	body.TransactionalID = nil
-	body.TransactionTimeoutMillis = math.MaxInt32
-	body.ProducerID, body.ProducerEpoch = NoProducerID, NoEpoch
+	body := wire.NewInitProducerIDRequest(0)
+	body.TransactionTimeoutMs = math.MaxInt32
 	return &Request{Priority: InitProducerID, Coordinator: AnyNode, Message: body, BackoffMs: m.o.RetryBackoffMs}
 }
 
@@ -141,7 +140,7 @@ func (m *Manager) initIdempotent() *Request {
 func (m *Manager) Answered(r *Request, resp kmsg.Response) error {
 	m.inFlight = nil
 	switch resp := resp.(type) {
-	case *kmsg.InitProducerIDResponse:
+	case *wire.InitProducerIDResponse:
 		return m.initialized(r, resp)
 	default:
 		m.BecomeFatal(kafkaError("Could not execute transactional request for unknown reasons"))
@@ -150,9 +149,9 @@ func (m *Manager) Answered(r *Request, resp kmsg.Response) error {
 }
 
 // initialized takes in the answer to InitProducerId.
-func (m *Manager) initialized(r *Request, resp *kmsg.InitProducerIDResponse) error {
+func (m *Manager) initialized(r *Request, resp *wire.InitProducerIDResponse) error {
 	code := kerr.Code(resp.ErrorCode)
-	problem := &kerr.Error{Op: "init producer id", Code: code, Err: nil}
+	problem := &kerr.Error{Op: "init producer id", Code: code}
 	switch {
 	case code == kerr.None:
 		m.id = ProducerID{resp.ProducerID, resp.ProducerEpoch}
