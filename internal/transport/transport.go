@@ -24,7 +24,7 @@ type Options struct {
 	// Post takes an event. It is called from many goroutines and must not block for long. Events of one link arrive in order,
 	// except that an answer may overtake the Written of its own request.
 	Post func(link.Event)
-	// FrameLimit is the largest response in bytes that is believed, its length prefix not counted; 0 means DefaultFrameLimit.
+	// FrameLimit is the largest response in bytes that is believed, its length prefix not counted; 0 means wire.DefaultFrameLimit.
 	FrameLimit int
 }
 
@@ -63,9 +63,6 @@ func New(o Options) *Transport {
 	}
 	if t.resolve == nil {
 		t.resolve = systemResolver
-	}
-	if t.frameLimit == 0 {
-		t.frameLimit = DefaultFrameLimit
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	return t

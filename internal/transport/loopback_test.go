@@ -1,0 +1,216 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"linger/internal/invariant"
+	"linger/internal/link"
+)
+
+func fixedDialer(c net.Conn) DialFunc {
+	return func(context.Context, string, string) (net.Conn, error) { return c, nil }
+}
+
+// B24: what is no Kafka broker costs one connection and next to no memory, and the error says what it looks like.
+func TestPeerThatIsNotKafkaEndsTheLinkWithATellingError(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer string
+		want   string // in the error's text
+	}{
+		{"HTTP answer", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "HTTP"},
+		{"TLS alert", "\x15\x03\x03\x00\x02\x02\x28", "TLS"},
+		{"length 2147483647", "\x7f\xff\xff\xff\x00\x00\x00\x01", "2147483647"},
+		{"length -5", "\xff\xff\xff\xfb\x00\x00\x00\x01", "-5"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInbox()
+			addr := serve(t, func(c net.Conn) {
+				io.WriteString(c, tt.answer)
+				io.Copy(io.Discard, c)
+			})
+			tr := New(Options{Post: in.post})
+			defer tr.Wait()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			do(tr, dialOrder(1, addr))
+			in.want(t, link.Up)
+			e := in.want(t, link.Closed)
+			runtime.ReadMemStats(&after)
+			if e.Err == nil || !strings.Contains(e.Err.Error(), tt.want) {
+				t.Errorf("got error %v, want one that says %q", e.Err, tt.want)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+				t.Errorf("took %d bytes of memory, want less than 1 MiB", took)
+			}
+		})
+	}
+}
+
+// A length prefix within the limit is still only a claim.
+func TestMemoryForALargeFrameGrowsWithWhatArrives(t *testing.T) {
+	in := newInbox()
+	addr := serve(t, func(c net.Conn) {
+		c.Write(binary.BigEndian.AppendUint32(nil, 90<<20))
+		c.Write(make([]byte, 1000))
+	})
+	tr := New(Options{Post: in.post, FrameLimit: 100 << 20})
+	defer tr.Wait()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do(tr, dialOrder(1, addr))
+	in.want(t, link.Up)
+	in.want(t, link.Closed)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 2<<20 {
+		t.Errorf("took %d bytes of memory for a frame of 1000 bytes, want less than 2 MiB", took)
+	}
+}
+
+// B26, at this level: a peer that says nothing and one that reads nothing hold up neither another link nor the close.
+func TestSilentAndStuckPeersDoNotHoldUpOthers(t *testing.T) {
+	in := newInbox()
+	release := make(chan struct{})
+	deaf := serve(t, func(c net.Conn) { <-release })
+	silent := serve(t, func(c net.Conn) { io.Copy(io.Discard, c) })
+	good := serve(t, func(c net.Conn) { io.Copy(c, c) })
+	defer close(release)
+
+	tr := New(Options{Post: in.post})
+	for id, addr := range []string{deaf, silent, good} {
+		do(tr, dialOrder(link.ID(id), addr))
+		in.want(t, link.Up)
+	}
+	do(tr, writeOrder(0, 1, make([]byte, 64<<20)))
+	do(tr, writeOrder(1, 2, frame("no answer comes")))
+	do(tr, writeOrder(2, 3, frame("hello")))
+	seen := make(map[string]int)
+	for range 3 { // in any order
+		e := <-in
+		seen[fmt.Sprintf("%v by %d %s", e.Kind, e.Link, e.Frame)]++
+	}
+	want := map[string]int{"written by 1 ": 1, "written by 2 ": 1, "received by 2 hello": 1}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	do(tr, closeOrder(0, nil), closeOrder(1, nil), closeOrder(2, nil))
+	for range 3 {
+		in.want(t, link.Closed)
+	}
+	tr.Wait()
+	in.wantNone(t)
+}
+
+// B07, over a real socket: the kernel's buffers are smaller than the request, so it cannot be written before the peer reads.
+func TestSlowPeerWithASmallReceiveBufferGetsNoWrittenBeforeItReads(t *testing.T) {
+	in := newInbox()
+	var reads atomic.Bool
+	start := make(chan struct{})
+	const size = 1 << 20
+	addr := serve(t, func(c net.Conn) {
+		c.(*net.TCPConn).SetReadBuffer(16384)
+		<-start
+		reads.Store(true)
+		c.(*net.TCPConn).SetReadBuffer(size) // the rest need not take long
+		io.Copy(io.Discard, c)
+	})
+	tr := New(Options{Post: func(e link.Event) {
+		if e.Kind == link.Written && !reads.Load() {
+			t.Error("Written before the peer read a byte")
+		}
+		in.post(e)
+	}})
+	o := dialOrder(1, addr)
+	o.SendBuf = 16384
+	do(tr, o, writeOrder(1, 1, make([]byte, size)))
+	in.want(t, link.Up)
+	in.wantNone(t)
+	close(start)
+	in.want(t, link.Written)
+	tr.Wait()
+}
+
+// What a request costs here: the memory of the answer's frame, nothing else.
+func TestOneAllocationPerRequestTheFrame(t *testing.T) {
+	if invariant.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	in := newInbox()
+	addr := serve(t, func(c net.Conn) {
+		buf := make([]byte, 4096)
+		for {
+			n, err := c.Read(buf)
+			if err != nil {
+				return
+			}
+			c.Write(buf[:n])
+		}
+	})
+	tr := New(Options{Post: in.post})
+	defer tr.Wait()
+	do(tr, dialOrder(1, addr))
+	in.want(t, link.Up)
+	body := bytes.Repeat([]byte("x"), 100)
+	orders := []link.Order{writeOrder(1, 1, binary.BigEndian.AppendUint32(nil, 100), body)}
+	got := testing.AllocsPerRun(200, func() {
+		tr.Do(orders)
+		<-in // Written and Received, in either order
+		<-in
+	})
+	if got != 1 {
+		t.Errorf("a request and its answer allocate %v times, want 1", got)
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		answer := frame(strings.Repeat("x", 60))
+		buf := make([]byte, 16384)
+		for {
+			if _, err := io.ReadFull(c, buf); err != nil {
+				return
+			}
+			if _, err := c.Write(answer); err != nil {
+				return
+			}
+		}
+	}()
+	in := newInbox()
+	tr := New(Options{Post: in.post})
+	do(tr, dialOrder(1, l.Addr().String()))
+	<-in
+	orders := []link.Order{writeOrder(1, 1, make([]byte, 384), make([]byte, 16000))}
+	b.SetBytes(16384)
+	b.ReportAllocs()
+	for b.Loop() {
+		tr.Do(orders)
+		<-in
+		<-in
+	}
+	tr.Wait()
+	<-done
+}
