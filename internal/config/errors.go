@@ -1,6 +1,10 @@
 package config
 
-import "log/slog"
+import (
+	"log/slog"
+
+	"linger/internal/kerr"
+)
 
 // Error is a configuration that cannot be used. Its text is the Java producer's wherever Java has one.
 type Error struct {
@@ -15,6 +19,9 @@ type Error struct {
 
 // Error is the sentence alone.
 func (e *Error) Error() string { return e.Message }
+
+// Unwrap makes errors.Is find kerr.ErrConfig.
+func (e *Error) Unwrap() error { return kerr.ErrConfig }
 
 // Line is one thing to tell the user through the log.
 type Line struct {
