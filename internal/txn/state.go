@@ -32,6 +32,17 @@ func (s State) String() string {
 	return "State(" + strconv.Itoa(int(s)) + ")"
 }
 
+// Word is the state in one word, as reports and logs have it.
+func (s State) Word() string {
+	words := [stateCount]string{
+		"uninitialized", "initializing", "ready", "in_transaction", "prepared", "committing", "aborting", "abortable", "fatal",
+	}
+	if int(s) < len(words) {
+		return words[s]
+	}
+	return "?"
+}
+
 // from lists the states that s may be entered from, as bits. It is the whole table of legal transitions
 // (Java: TransactionManager.State.isTransitionValid).
 //
