@@ -23,7 +23,7 @@ const lz4Stored = 1 << 31
 // level, the lower ones included; so do we. Java's high compressor follows at most 1 << (level-1) earlier occurrences
 // at each position; our library takes that number itself, so each level means the same effort here.
 type lz4Encoder struct {
-	fast   *lz4.Compressor
+	fast   *lz4.CompressorCCompat // the reference implementation's own output, and the faster one for our blocks
 	high   *lz4.CompressorHC
 	blocks blocks
 }
@@ -31,7 +31,7 @@ type lz4Encoder struct {
 func newLZ4(level int) *lz4Encoder {
 	e := &lz4Encoder{blocks: newBlocks(lz4Block)}
 	if _, _, byDefault, _ := LZ4.Levels(); level == byDefault {
-		e.fast = new(lz4.Compressor)
+		e.fast = new(lz4.CompressorCCompat)
 	} else {
 		e.high = &lz4.CompressorHC{Level: 1 << (level - 1)}
 	}
@@ -43,10 +43,13 @@ func (e *lz4Encoder) encode(dst []byte, src [][]byte) ([]byte, error) {
 	e.blocks.start(src)
 	for block := e.blocks.next(); len(block) > 0; block = e.blocks.next() {
 		at := len(dst) + 4
-		// A block that does not get smaller is stored, so it needs no room beyond its own size.
-		dst = slices.Grow(dst, 4+len(block))
-		n, err := e.compressBlock(block, dst[at:at+len(block)])
-		if err != nil || n == 0 || n >= len(block) {
+		dst = slices.Grow(dst, 4+lz4.CompressBlockBound(len(block)))
+		// With that room the block is compressed in place and cannot fail.
+		n, err := e.compressBlock(block, dst[at:at+lz4.CompressBlockBound(len(block))])
+		if err != nil {
+			return dst, err
+		}
+		if n >= len(block) {
 			dst = binary.LittleEndian.AppendUint32(dst, uint32(len(block))|lz4Stored)
 			dst = append(dst, block...)
 			continue
@@ -56,7 +59,6 @@ func (e *lz4Encoder) encode(dst []byte, src [][]byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(dst, 0), nil
 }
 
-// compressBlock fails, or gives 0, only when the block does not fit in dst.
 func (e *lz4Encoder) compressBlock(block, dst []byte) (int, error) {
 	if e.fast != nil {
 		return e.fast.CompressBlock(block, dst)
@@ -64,4 +66,11 @@ func (e *lz4Encoder) compressBlock(block, dst []byte) (int, error) {
 	return e.high.CompressBlock(block, dst)
 }
 
-func lz4Bound(n int) int { return len(lz4Header) + n + 4*((n+lz4Block-1)/lz4Block) + 4 }
+func lz4Bound(n int) int {
+	full, rest := n/lz4Block, n%lz4Block
+	bound := len(lz4Header) + full*(4+lz4.CompressBlockBound(lz4Block)) + 4
+	if rest > 0 {
+		bound += 4 + lz4.CompressBlockBound(rest)
+	}
+	return bound
+}

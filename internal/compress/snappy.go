@@ -78,11 +78,12 @@ func decodeSnappy(src []byte, limit int) ([]byte, error) {
 		if n > 32*len(block) {
 			return nil, fmt.Errorf("%w: block of %d bytes claims %d", errSnappy, size, n)
 		}
-		plain, err := s2.Decode(slices.Grow(out, n)[len(out):len(out)+n], block)
+		out = slices.Grow(out, n)
+		plain, err := s2.Decode(out[len(out):len(out)+n], block)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, plain...)
+		out = append(out, plain...) // a no-op copy onto itself when it was decoded in place
 	}
 	return out, nil
 }

@@ -21,6 +21,9 @@ func newZstd(level int) (*zstdEncoder, error) {
 		zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(zstdWindow),
 		zstd.WithEncoderCRC(false),
+		// Without it the two fast levels store what has no repetitions although its bytes are few: hex or base64, which
+		// Java's zstd halves. It costs 50 us a 64 KiB block of truly random bytes.
+		zstd.WithAllLitEntropyCompression(true),
 		zstd.WithZeroFrames(true))
 	if err != nil {
 		return nil, err
