@@ -17,10 +17,12 @@ func (m *Manager) HandleFailed(p *Partition, s *Stamp, err error, adjustSequence
 	case illegal != nil:
 		return illegal
 	case m.Fatal():
-	case is(err, kerr.OutOfOrderSequenceNumber) && !m.Transactional():
+	case lostSequence(err) && !m.Transactional():
+		// There is a gap in the log: the rest goes on under another epoch.
 		m.wantBump(p)
 	case is(err, kerr.UnknownProducerID):
-		// The broker takes sequence 0 from a producer that it does not know.
+		// The broker takes sequence 0 from a producer that it does not know. Whatever else is in flight will fail the
+		// same way, so the partition goes on from 0 after the abort.
 		m.resolved(p)
 		p.forget()
 	case !adjustSequences:
@@ -30,6 +32,11 @@ func (m *Manager) HandleFailed(p *Partition, s *Stamp, err error, adjustSequence
 		m.wantBump(p)
 	}
 	return nil
+}
+
+// lostSequence: in Java an unknown producer id is a special case of a sequence out of order.
+func lostSequence(err error) bool {
+	return is(err, kerr.OutOfOrderSequenceNumber) || is(err, kerr.UnknownProducerID)
 }
 
 // wantBump asks for a new epoch, under which p's in-flight batches start again at 0.
