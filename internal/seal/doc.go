@@ -2,7 +2,7 @@
 // nor another partition. It owns a small fixed set of workers and their compressors, and knows nothing of batches: a job is
 // whatever its user says, and what to do with one is a function.
 //
-// The plain version, which is also what tests and the simulation run (0 workers): Submit does the job there and then.
+// The plain version is Inline, which is also what tests and the simulation use: Submit does the job there and then.
 //
 // The real one: Submit puts the job into a queue and returns; a worker takes the oldest one. Workers start when there is
 // work for them, so a producer without compression has none, and each makes its own compressor, which stays its own.

@@ -16,7 +16,7 @@ func DefaultWorkers() int { return min(runtime.GOMAXPROCS(0), maxDefaultWorkers)
 
 // Pool runs jobs of type J on workers. Submit and Stop are for one goroutine, the engine's.
 type Pool[J any] struct {
-	limit int // workers at most; 0: jobs run inside Submit
+	limit int // workers at most; 0 when jobs run inside Submit
 	codec compress.Codec
 	do    func(J, *compress.Compressor)
 	own   *compress.Compressor // without workers
@@ -32,14 +32,25 @@ type Pool[J any] struct {
 	stopped bool
 }
 
-// New returns a pool of at most workers workers; 0 runs each job inside Submit. do does one job and tells whom it concerns;
-// it is called from several workers at once, but with each compressor from one at a time. The codec must be valid
+// New returns a pool of at most workers workers; 0 means DefaultWorkers. do does one job and tells whom it concerns; it is
+// called from several workers at once, but with each compressor from one at a time. The codec must be valid
 // (compress.Codec.Validate): configuration has seen to that, so New panics when it is not.
 func New[J any](workers int, codec compress.Codec, do func(J, *compress.Compressor)) *Pool[J] {
+	if workers <= 0 {
+		workers = DefaultWorkers()
+	}
+	p := Inline(codec, do)
+	p.limit = workers
+	return p
+}
+
+// Inline returns a pool without workers: each job is done inside Submit, on the caller's goroutine. Tests and the simulation
+// use it, since it ends when Submit does. Otherwise it is as New.
+func Inline[J any](codec compress.Codec, do func(J, *compress.Compressor)) *Pool[J] {
 	if err := codec.Validate(); err != nil {
 		panic(err)
 	}
-	p := &Pool[J]{limit: workers, codec: codec, do: do}
+	p := &Pool[J]{codec: codec, do: do}
 	p.more.L = &p.mu
 	return p
 }

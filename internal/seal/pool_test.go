@@ -22,11 +22,15 @@ func TestEveryJobIsDoneOnceByTheTimeStopReturns(t *testing.T) {
 		const jobs = 500
 		var mu sync.Mutex
 		var done []int
-		p := New(workers, snappy, func(job int, _ *compress.Compressor) {
+		do := func(job int, _ *compress.Compressor) {
 			mu.Lock()
 			defer mu.Unlock()
 			done = append(done, job)
-		})
+		}
+		p := Inline(snappy, do)
+		if workers > 0 {
+			p = New(workers, snappy, do)
+		}
 		var want []int
 		for job := range jobs {
 			p.Submit(job)
@@ -95,7 +99,7 @@ func TestWorkersStartWithTheWorkAndAreUsedAgain(t *testing.T) {
 
 func TestJobsWithoutWorkersRunInsideSubmit(t *testing.T) {
 	var got bytes.Buffer
-	p := New(0, compress.Codec{}, func(job string, c *compress.Compressor) {
+	p := Inline(compress.Codec{}, func(job string, c *compress.Compressor) {
 		b, err := c.Compress(nil, [][]byte{[]byte(job)})
 		if err != nil {
 			t.Error(err)
@@ -157,8 +161,8 @@ func TestQueueKeepsItsSizeWhileJobsFlow(t *testing.T) {
 func TestInvalidCodecIsRefusedAtOnce(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("New took a codec that does not exist")
+			t.Error("a pool took a codec that does not exist")
 		}
 	}()
-	New(1, compress.Codec{Type: 99}, func(int, *compress.Compressor) {})
+	Inline(compress.Codec{Type: 99}, func(int, *compress.Compressor) {})
 }
