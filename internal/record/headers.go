@@ -13,14 +13,22 @@ type Header struct {
 
 // AppendHeaders appends the encoded form that Builder takes: the count and each header. No headers is one zero byte.
 func AppendHeaders(dst []byte, hs []Header) []byte {
-	dst = appendVarint(dst, int64(len(hs)))
-	for _, h := range hs {
-		dst = appendVarint(dst, int64(len(h.Key)))
-		dst = append(dst, h.Key...)
-		dst = appendVarint(dst, int64(nullableLen(h.Value)))
-		dst = append(dst, h.Value...)
+	dst = AppendHeaderCount(dst, len(hs))
+	for i := range hs {
+		dst = AppendHeader(dst, hs[i])
 	}
 	return dst
+}
+
+// AppendHeaderCount appends what stands before n headers.
+func AppendHeaderCount(dst []byte, n int) []byte { return appendVarint(dst, int64(n)) }
+
+// AppendHeader appends one header; AppendHeaderCount has told how many there are.
+func AppendHeader(dst []byte, h Header) []byte {
+	dst = appendVarint(dst, int64(len(h.Key)))
+	dst = append(dst, h.Key...)
+	dst = appendVarint(dst, int64(nullableLen(h.Value)))
+	return append(dst, h.Value...)
 }
 
 // HeadersLen is the length of what AppendHeaders appends.
