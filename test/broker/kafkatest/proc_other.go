@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package kafkatest
+
+import "syscall"
+
+// procAttr leaves the child in our process group: these systems have no parent-death signal, and a signal to the group
+// (Ctrl-C) then ends the brokers too. A test that panics leaves them behind here; on Linux it doesn't.
+func procAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

@@ -1,0 +1,103 @@
+//go:build unix
+
+package kafkatest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	plainListener      = "PLAINTEXT"
+	controllerListener = "CONTROLLER"
+)
+
+// ports are the loopback ports of one node, by listener name; the controller's is among them.
+type ports map[string]int
+
+// serverProperties renders server.properties of node id (1-based). all holds the ports of every node.
+func serverProperties(o Options, id int, all []ports, logDir string) string {
+	n := o.nodes()
+	replicas, minISR := min(n, 3), min(max(n-1, 1), 2)
+	mine := all[id-1]
+
+	var voters []string
+	for i, p := range all {
+		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", i+1, p[controllerListener]))
+	}
+	listeners := []string{plainListener}
+	protocols := []string{"PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT"}
+	for _, l := range o.Listeners {
+		listeners = append(listeners, l.Name)
+		protocols = append(protocols, l.Name+":"+l.Protocol)
+	}
+	var open []string
+	for _, name := range listeners {
+		open = append(open, fmt.Sprintf("%s://127.0.0.1:%d", name, mine[name]))
+	}
+
+	props := map[string]string{
+		"process.roles":                  "broker,controller",
+		"node.id":                        strconv.Itoa(id),
+		"controller.quorum.voters":       strings.Join(voters, ","),
+		"controller.listener.names":      controllerListener,
+		"inter.broker.listener.name":     plainListener,
+		"listener.security.protocol.map": strings.Join(protocols, ","),
+		"advertised.listeners":           strings.Join(open, ","),
+		"listeners":                      strings.Join(append(open, fmt.Sprintf("%s://127.0.0.1:%d", controllerListener, mine[controllerListener])), ","),
+		"log.dirs":                       logDir,
+
+		// Topics are made by the tests that use them; one that appears by itself hides a mistake.
+		"auto.create.topics.enable": "false",
+
+		// Records may carry any timestamp. With the default, seven days, a segment of old ones goes half a minute after the
+		// start, while a test is reading it.
+		"log.retention.ms": "-1",
+
+		// A killed node loses its leaderships when its session ends: 9 s by default, and tests wait for it.
+		"broker.session.timeout.ms":    "4000",
+		"broker.heartbeat.interval.ms": "1000",
+
+		// Internal topics as replicated as the cluster allows, and small: each partition costs start-up time.
+		"offsets.topic.replication.factor":                 strconv.Itoa(replicas),
+		"offsets.topic.num.partitions":                     "4",
+		"transaction.state.log.replication.factor":         strconv.Itoa(replicas),
+		"transaction.state.log.min.isr":                    strconv.Itoa(minISR),
+		"transaction.state.log.num.partitions":             "4",
+		"share.coordinator.state.topic.num.partitions":     "1",
+		"share.coordinator.state.topic.min.isr":            "1",
+		"group.initial.rebalance.delay.ms":                 "0",
+		"num.io.threads":                                   "4",
+		"num.network.threads":                              "2",
+		"log.cleaner.dedupe.buffer.size":                   "10485760", // 128 MiB by default, a third of our heap
+		"share.coordinator.state.topic.replication.factor": strconv.Itoa(replicas),
+	}
+	if o.TwoPhaseCommit {
+		props["transaction.two.phase.commit.enable"] = "true"
+		props["unstable.api.versions.enable"] = "true"
+	}
+	for _, l := range o.Listeners {
+		for k, v := range l.Props {
+			props["listener.name."+strings.ToLower(l.Name)+"."+k] = v
+		}
+	}
+	maps.Copy(props, o.Props)
+
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(props)) {
+		fmt.Fprintf(&b, "%s=%s\n", k, escapeValue(props[k]))
+	}
+	return b.String()
+}
+
+// escapeValue writes v so that java.util.Properties reads it back unchanged.
+func escapeValue(v string) string {
+	v = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(v)
+	if strings.HasPrefix(v, " ") {
+		v = `\` + v
+	}
+	return v
+}

@@ -1,0 +1,82 @@
+//go:build unix
+
+package kafkatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+// Set keeps the clusters that the tests of one package share: each kind is started when a test first asks for it and lives
+// until Close. The zero value is empty and ready; its methods may be called from several goroutines.
+type Set struct {
+	mu      sync.Mutex
+	started map[string]*shared
+}
+
+// shared is one cluster and whether a test that used it has failed.
+type shared struct {
+	cluster *Cluster
+	err     error // the start failed: every test that asks hears so, nobody tries again
+	failed  bool
+}
+
+// Get returns the set's cluster for the options, and starts it if it is the first to ask. Tests that share a cluster take
+// topics of their own (TopicName) and leave its nodes alone. Under -short the test is skipped.
+func (s *Set) Get(tb testing.TB, o Options) *Cluster {
+	tb.Helper()
+	skipShort(tb)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sh := s.started[o.key()]
+	if sh == nil {
+		sh = &shared{}
+		// Not the test's context: the cluster outlives it.
+		sh.cluster, sh.err = Start(context.WithoutCancel(tb.Context()), o)
+		if s.started == nil {
+			s.started = map[string]*shared{}
+		}
+		s.started[o.key()] = sh
+	}
+	if sh.err != nil {
+		tb.Fatal(sh.err)
+	}
+	tb.Cleanup(func() {
+		if tb.Failed() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			sh.failed = true
+			tb.Logf("broker logs and data are kept in %s", sh.cluster.dir)
+		}
+	})
+	return sh.cluster
+}
+
+// Run is the whole of a TestMain: it runs the tests and closes the set.
+func (s *Set) Run(m *testing.M) (code int) {
+	defer func() { // a panic in a test ends the process elsewhere; see proc_linux.go
+		if err := s.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}()
+	return m.Run()
+}
+
+// Close ends all clusters of the set. The folders of those that a failed test used are kept.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, sh := range s.started {
+		if sh.err == nil {
+			errs = append(errs, sh.cluster.Close(sh.failed))
+		}
+	}
+	s.started = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,113 @@
+//go:build unix
+
+package kafkatest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+var notInTopics = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// TopicName is a new topic name that begins with the test's name, so that tests can share a cluster.
+func TopicName(tb testing.TB) string {
+	name := notInTopics.ReplaceAllString(strings.ToLower(tb.Name()), "-")
+	return name[:min(len(name), 200)] + "-" + strings.ToLower(rand.Text()[:6])
+}
+
+// NewTopic is CreateTopic with a TopicName, which it returns.
+func (c *Cluster) NewTopic(tb testing.TB, partitions int32, configs map[string]string) string {
+	tb.Helper()
+	name := TopicName(tb)
+	c.CreateTopic(tb, name, partitions, configs)
+	return name
+}
+
+// CreateTopic makes a topic with as many replicas as the cluster has nodes, at most three, and waits until every running
+// node knows a leader for each partition: a client that asks any of them then never sees UNKNOWN_TOPIC_OR_PARTITION.
+func (c *Cluster) CreateTopic(tb testing.TB, topic string, partitions int32, configs map[string]string) {
+	tb.Helper()
+	values := map[string]*string{}
+	for k, v := range configs {
+		values[k] = &v
+	}
+	admin := kadm.NewClient(c.Client(tb))
+	if _, err := admin.CreateTopic(tb.Context(), partitions, int16(min(len(c.nodes), 3)), values, topic); err != nil {
+		tb.Fatalf("kafkatest: create topic %s: %v", topic, err)
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), startPatience)
+	defer cancel()
+	for _, n := range c.nodes {
+		if !n.Running() {
+			continue
+		}
+		if err := n.waitTopic(ctx, topic, partitions); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// Leader is the node that leads the partition now, as the first running node sees it.
+func (c *Cluster) Leader(tb testing.TB, topic string, partition int32) *Node {
+	tb.Helper()
+	for _, n := range c.nodes {
+		if !n.Running() {
+			continue
+		}
+		leaders, err := n.leaders(tb.Context(), topic)
+		if err != nil {
+			tb.Fatalf("kafkatest: leader of %s-%d: %v", topic, partition, err)
+		}
+		if id, ok := leaders[partition]; ok {
+			return c.Node(id)
+		}
+		tb.Fatalf("kafkatest: %s-%d has no leader", topic, partition)
+	}
+	tb.Fatal("kafkatest: no node runs")
+	return nil
+}
+
+func (n *Node) waitTopic(ctx context.Context, topic string, partitions int32) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		leaders, err := n.leaders(ctx, topic)
+		if err == nil && len(leaders) == int(partitions) {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return n.failure(errors.Join(fmt.Errorf("knows %d leaders of %d for topic %s", len(leaders), partitions, topic), err))
+		}
+	}
+}
+
+// leaders are the partitions of a topic that have a leader, as this node sees them.
+func (n *Node) leaders(ctx context.Context, topic string) (map[int32]int32, error) {
+	md, err := n.metadata(ctx, []string{topic})
+	if err != nil {
+		return nil, err
+	}
+	leaders := map[int32]int32{}
+	for _, t := range md.Topics {
+		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+			return nil, err
+		}
+		for _, p := range t.Partitions {
+			if p.ErrorCode == 0 && p.Leader >= 0 {
+				leaders[p.Partition] = p.Leader
+			}
+		}
+	}
+	return leaders, nil
+}
