@@ -3,6 +3,7 @@ package kerr
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Class says what an application can do about an error. The groups are those of KIP-1050.
@@ -115,6 +116,35 @@ func JavaName(err error) string {
 	return "RuntimeException"
 }
 
+// JavaNames are the simple names of the exception that the Java producer gives in err's place and of its causes, the
+// outermost first. It is empty for nil.
+func JavaNames(err error) []string {
+	if err == nil {
+		return nil
+	}
+	var names []string
+	var told error // the sentinel that the Error before it has already spoken for
+	walk(err, func(link error) (stop bool) {
+		if link == told {
+			return false
+		}
+		if e, ok := link.(*Error); ok {
+			if s := e.situation(); s != nil {
+				told = s
+			}
+		}
+		// A context's error is the interruption, not its cause.
+		if name := ownException(link); name != "" && !(name == interrupted && slices.Contains(names, name)) {
+			names = append(names, name)
+		}
+		return false
+	})
+	if len(names) == 0 {
+		return []string{JavaName(err)}
+	}
+	return names
+}
+
 // JavaMessage is the text that the Java producer's exception has in err's place, without what Error adds to it.
 func JavaMessage(err error) string {
 	if err == nil {
@@ -147,22 +177,27 @@ func javaClass(err error) (*entry, bool) {
 // exceptionOf names the exception of the outermost link that knows one; empty when none does.
 func exceptionOf(err error) (name string) {
 	walk(err, func(link error) (stop bool) {
-		switch e := link.(type) {
-		case *Error:
-			name = e.exception()
-		case *Situation:
-			name = e.exception
-		case interface{ JavaException() string }:
-			name = e.JavaException()
-		default:
-			// Java has no context: the wait of a thread ends by interruption.
-			if link == context.Canceled || link == context.DeadlineExceeded {
-				name = "InterruptException"
-			}
-		}
+		name = ownException(link)
 		return name != ""
 	})
 	return name
+}
+
+const interrupted = "InterruptException"
+
+// ownException names the exception of one link; empty when it knows none.
+func ownException(link error) string {
+	switch e := link.(type) {
+	case *Error:
+		return e.exception()
+	case interface{ JavaException() string }: // a Situation, or another package's
+		return e.JavaException()
+	}
+	// Java has no context: the wait of a thread ends by interruption.
+	if link == context.Canceled || link == context.DeadlineExceeded {
+		return interrupted
+	}
+	return ""
 }
 
 // walk visits err's chain from the outside in, depth first, until visit says stop.

@@ -93,29 +93,38 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// situation is the sentinel that Err is, when it says more exactly what Code says: an exhausted buffer is a time-out of
+// its own kind. It is nil otherwise.
+func (e *Error) situation() *Situation {
+	if s, ok := e.Err.(*Situation); ok && s.code == e.Code {
+		return s
+	}
+	return nil
+}
+
 func (e *Error) class() Class {
 	if e.Class != ClassNone {
 		return e.Class
 	}
-	// The cause may be narrower than the code: an exhausted buffer is a time-out of its own kind.
-	if s, ok := e.Err.(*Situation); ok && s.code == e.Code {
+	if s := e.situation(); s != nil {
 		return s.class
 	}
 	return e.Code.Class()
 }
 
 func (e *Error) exception() string {
-	if s, ok := e.Err.(*Situation); ok && s.code == e.Code {
+	if s := e.situation(); s != nil {
 		return s.exception
 	}
 	return e.Code.Exception()
 }
 
+// message is empty when only the cause has one.
 func (e *Error) message() string {
 	if e.Msg != "" {
 		return e.Msg
 	}
-	if s, ok := e.Err.(*Situation); ok && s.code == e.Code {
+	if s := e.situation(); s != nil {
 		return s.text
 	}
 	if e.Code == None {

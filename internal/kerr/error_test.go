@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -104,6 +105,29 @@ func TestWhatIsToldOfAnError(t *testing.T) {
 			}
 			if got := ClassOf(tt.err); got != tt.class {
 				t.Errorf("ClassOf = %v, want %v", got, tt.class)
+			}
+		})
+	}
+}
+
+func TestCausesAreNamedBehindWhatTheyCaused(t *testing.T) {
+	tests := map[string]struct {
+		err  error
+		want []string
+	}{
+		"no error":                         {nil, nil},
+		"an error of the application":      {errors.New("x"), []string{"RuntimeException"}},
+		"one of a broker":                  {&Error{Code: InvalidTxnState}, []string{"InvalidTxnStateException"}},
+		"a sentinel is told once":          {&Error{Err: ErrForceClosed}, []string{"KafkaException"}},
+		"so is a narrower sentinel":        {&Error{Code: RequestTimedOut, Err: ErrBufferExhausted}, []string{"BufferExhaustedException"}},
+		"an error state and what led here": {fmt.Errorf("%w: %w", ErrInErrorState, &Error{Code: ProducerFenced}), []string{"KafkaException", "ProducerFencedException"}},
+		"a code with another as its cause": {&Error{Code: TransactionAbortable, Err: &Error{Code: RequestTimedOut}}, []string{"TransactionAbortableException", "TimeoutException"}},
+		"an interruption is told once":     {Interrupted(context.Canceled), []string{"InterruptException"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := JavaNames(tt.err); !slices.Equal(got, tt.want) {
+				t.Errorf("JavaNames = %v, want %v", got, tt.want)
 			}
 		})
 	}

@@ -175,8 +175,8 @@ func produceSize(version int16, clientID string, txnID *string, topics []Produce
 			records += n - len(p.Header)
 		}
 	}
-	if head+records-SizePrefix > math.MaxInt32 {
-		return size{}, fmt.Errorf("produce request of %d bytes, at most %d can be sent", head+records, math.MaxInt32)
+	if n := head + records - SizePrefix; n > math.MaxInt32 {
+		return size{}, fmt.Errorf("produce request of %d bytes, at most %d can be sent", n, math.MaxInt32)
 	}
 	return size{head: head, total: head + records}, nil
 }
