@@ -1,0 +1,262 @@
+package accumulator
+
+import (
+	"context"
+
+	"linger/internal/clock"
+	"linger/internal/compress"
+	"linger/internal/kerr"
+	"linger/internal/partition"
+	"linger/internal/record"
+)
+
+// Append puts one record into the last batch of its partition, or opens a batch for it; with AnyPartition the built-in
+// partitioner chooses. It may wait for memory, until deadline or until ctx ends.
+//
+// Errors, after which nothing was taken: kerr.ErrClosedDuringSend; kerr.ErrBufferExhausted at the deadline;
+// kerr.ErrIllegalArgument when the record can never fit buffer.memory; ctx's within kerr.ErrInterrupted.
+// Appended.Partition and e.Partition name the partition even then.
+func (a *Accumulator) Append(ctx context.Context, t *Topic, partition int32, e *Entry, deadline clock.Instant) (Appended, error) {
+	if r, ok := t.tryAppend(partition, e); ok {
+		return r, nil
+	}
+	return a.appendSlow(ctx, t, partition, e, deadline, true)
+}
+
+// TryAppend is Append that never waits: where Append would, it fails with kerr.ErrWouldBlock.
+func (a *Accumulator) TryAppend(t *Topic, partition int32, e *Entry) (Appended, error) {
+	if r, ok := t.tryAppend(partition, e); ok {
+		return r, nil
+	}
+	return a.appendSlow(context.Background(), t, partition, e, 0, false)
+}
+
+// tryAppend is the path of nearly every record: the open batch has room. Whatever is out of the ordinary (no open batch,
+// no room, an older generation, the producer closed, a sticky choice that another append replaced) is left to appendSlow,
+// and nothing has happened then.
+//
+// One lock, one load of the admission word under it, one copy of the record: no clock, no allocation, no channel.
+func (t *Topic) tryAppend(p int32, e *Entry) (r Appended, ok bool) {
+	var choice *partition.Choice
+	var view *partition.View
+	if p == AnyPartition {
+		if view = t.view.Load(); view == nil {
+			return Appended{}, false
+		}
+		choice = t.sticky.Peek(view)
+		p = choice.Partition()
+	}
+	q := t.at(p)
+	if q == nil {
+		return Appended{}, false
+	}
+	e.Partition = p
+	q.mu.Lock()
+	b := q.open
+	// An open batch was opened under a word that admitted it; if the word is the same now, it still does.
+	if b == nil || uint64(b.word) != t.acc.word.Load() || choice != nil && t.sticky.Changed(choice) {
+		q.mu.Unlock()
+		return Appended{}, false
+	}
+	before := b.builder.EstimatedSize()
+	if b.add(e) < 0 {
+		q.mu.Unlock()
+		return Appended{}, false
+	}
+	r = Appended{
+		Result: b.result, Index: int32(len(b.slots) - 1), Partition: p,
+		Bytes: b.builder.EstimatedSize() - before, BatchFull: q.batches.len() > 1,
+	}
+	filled := b.builder.IsFull()
+	if filled {
+		r.BatchFull = true
+		q.closeOpen()
+	}
+	if choice != nil {
+		t.sticky.Update(choice, view, r.Bytes, filled)
+	}
+	q.mu.Unlock()
+	if filled {
+		r.Wake = q.signal()
+	}
+	return r, true
+}
+
+// appendSlow is the whole of Java's RecordAccumulator.append: a loop that starts over when the sticky choice or the
+// admission word changed under it. Memory is taken at most once and kept over rounds; what no batch was opened with goes
+// back at the end.
+func (a *Accumulator) appendSlow(ctx context.Context, t *Topic, p int32, e *Entry, deadline clock.Instant, block bool) (Appended, error) {
+	var m memory
+	r, err := a.rounds(ctx, t, p, e, deadline, block, &m)
+	a.giveBack(&m)
+	if err != nil && r.Wake {
+		a.nudge() // an earlier round closed a batch, and the caller does not look at r after an error
+	}
+	return r, err
+}
+
+func (a *Accumulator) rounds(ctx context.Context, t *Topic, p int32, e *Entry, deadline clock.Instant, block bool, m *memory) (Appended, error) {
+	var created clock.Instant
+	wake := false
+	for {
+		s, err := a.begin(t, p, e)
+		if err != nil {
+			return Appended{Partition: s.partition, Wake: wake}, err
+		}
+		r, verdict := a.round(&s, e, m, created)
+		r.Wake = r.Wake || wake
+		wake = r.Wake
+		switch verdict {
+		case appended:
+			return r, nil
+		case startOver:
+			continue
+		}
+		if *m, err = a.allocate(ctx, e, deadline, block); err != nil {
+			return r, err
+		}
+		created = a.touch(t) // waiting may have taken long, and a clock is not read under the lock
+	}
+}
+
+// verdict is how a round ended.
+type verdict uint8
+
+const (
+	appended verdict = iota
+	startOver
+	wantsMemory
+)
+
+// step is one round of an append: what it saw before it had the lock.
+type step struct {
+	t         *Topic
+	word      word
+	view      *partition.View
+	choice    *partition.Choice // nil: the record named its partition
+	partition int32
+	queue     *Queue
+}
+
+// begin looks at the admission word and at the sticky choice, without a lock.
+func (a *Accumulator) begin(t *Topic, p int32, e *Entry) (step, error) {
+	s := step{t: t, word: word(a.word.Load()), partition: p}
+	if s.word.closed() {
+		return s, kerr.ErrClosedDuringSend
+	}
+	if p < AnyPartition {
+		return s, &kerr.Error{Op: "send", Topic: t.Name, Partition: p, Msg: "the partition is negative", Err: kerr.ErrIllegalArgument}
+	}
+	if p == AnyPartition {
+		if s.view = t.view.Load(); s.view == nil || s.view.Count == 0 {
+			return s, &kerr.Error{Op: "send", Topic: t.Name, Partition: -1, Msg: "no partition of the topic is known", Err: kerr.ErrIllegalState}
+		}
+		s.choice = t.sticky.Peek(s.view)
+		s.partition = s.choice.Partition()
+	}
+	e.Partition = s.partition
+	s.queue = t.queue(s.partition)
+	return s, nil
+}
+
+// round holds the lock once: it tries the last batch and, with memory at hand, opens a new one.
+func (a *Accumulator) round(s *step, e *Entry, m *memory, created clock.Instant) (r Appended, v verdict) {
+	q := s.queue
+	r.Partition = s.partition
+	q.mu.Lock()
+	if word(a.word.Load()) != s.word || s.switched() {
+		q.mu.Unlock()
+		return r, startOver
+	}
+	opened := q.opened
+	wasOpen := q.open != nil
+	if wasOpen && q.open.word == s.word && a.addGrowing(q.open, e, &r) {
+		v = appended
+	} else {
+		if wasOpen {
+			q.closeOpen() // no room for this record, or a batch from before a flush: full for every other one, too
+		}
+		v = wantsMemory
+		if m.held() {
+			a.openBatch(s, e, m, created, &r)
+			v = appended
+		}
+	}
+	if q.open != nil && q.open.builder.IsFull() {
+		q.closeOpen()
+	}
+	if v == appended {
+		r.BatchFull = q.open == nil || q.batches.len() > 1
+		s.t.sticky.Update(s.choice, s.view, r.Bytes, q.open == nil)
+	}
+	news := q.opened != opened || wasOpen && q.open == nil
+	q.mu.Unlock()
+	if news {
+		r.Wake = q.signal()
+	}
+	return r, v
+}
+
+// switched reports whether the append must start over with another sticky choice: because an append has replaced the
+// one it peeked at, or because a switch that was put off while a batch had room is due now that all are full. The
+// caller holds the lock of the choice's queue (Java: partitionChanged).
+func (s *step) switched() bool {
+	if s.choice == nil {
+		return false
+	}
+	if s.t.sticky.Changed(s.choice) {
+		return true
+	}
+	return s.queue.open == nil && s.t.sticky.Update(s.choice, s.view, 0, true)
+}
+
+// addGrowing is add for a batch that may need more memory to use the room it has.
+func (a *Accumulator) addGrowing(b *Batch, e *Entry, r *Appended) bool {
+	before := b.builder.EstimatedSize()
+	for {
+		switch start := b.add(e); {
+		case start >= 0:
+			r.Result, r.Index, r.Bytes = b.result, int32(len(b.slots)-1), b.builder.EstimatedSize()-before
+			return true
+		case start == record.NoRoom:
+			return false
+		}
+		if !a.grow(b, b.builder.RecordSize(e.TimestampMs, int(size(e.Key)), int(size(e.Value)), len(e.Headers))) {
+			return false
+		}
+	}
+}
+
+// openBatch makes a new last batch out of m with e as its first record, which always fits. The caller holds the lock.
+func (a *Accumulator) openBatch(s *step, e *Entry, m *memory, created clock.Instant, r *Appended) {
+	q := s.queue
+	b := a.batches.get()
+	b.Queue, b.word, b.order = q, s.word, q.opened*pieceUnit
+	b.charge, b.slots = len(m.first), a.slots.get()
+	q.opened++
+	q.lastCreated = max(q.lastCreated, created)
+	b.CreatedAt, b.LastAttempt = q.lastCreated, q.lastCreated
+	b.result = newResult(s.t.Name, q.Partition)
+	b.stage = a.gens.join(s.word)
+	b.builder.Reset(m.first, m.limit, a.compresses(), s.t.ratio.Ratio())
+	for _, chunk := range m.more {
+		b.builder.AddChunk(chunk)
+	}
+	*m = memory{}
+	if b.add(e) < 0 {
+		panic("broken invariant: a new batch has no room for its first record")
+	}
+	q.put(q.batches.len(), b)
+	q.open = b
+	a.incomplete.Add(1)
+	r.Result, r.Index, r.Bytes, r.NewBatch = b.result, 0, b.builder.EstimatedSize(), true
+}
+
+// touch reads the clock for a batch about to be opened.
+func (a *Accumulator) touch(t *Topic) clock.Instant {
+	now, wallMs := a.o.Coarse.Refresh()
+	t.touched.Store(wallMs)
+	return now
+}
+
+func (a *Accumulator) compresses() bool { return a.o.Codec.Type != compress.None }

@@ -1,0 +1,95 @@
+package accumulator
+
+import "linger/internal/clock"
+
+// Expired appends to dst the batches that have reached delivery.timeout.ms, each once: of each queue first those in
+// flight, which stay where they are, then those queued, which leave it; both in the order of their creation, up to the
+// first that has time left. The caller ends them. What a request or a sealer holds keeps its memory until that lets go:
+// Holder says.
+func (s *Schedule) Expired(now clock.Instant, dst []*Batch) []*Batch {
+	s.now = now
+	for s.expiry.top() <= now {
+		q := s.expiry.first()
+		dst = s.expireQueue(q, now, dst)
+		s.watch(q)
+	}
+	return dst
+}
+
+func (s *Schedule) expireQueue(q *Queue, now clock.Instant, dst []*Batch) []*Batch {
+	for _, b := range q.InFlight {
+		if b.ended || b.late {
+			continue
+		}
+		if !s.DeliveryTimedOut(b, now) {
+			break
+		}
+		b.late = true
+		dst = append(dst, b)
+	}
+	before := len(dst)
+	q.mu.Lock()
+	for b := q.batches.front(); b != nil && s.DeliveryTimedOut(b, now); b = q.batches.front() {
+		q.remove(b)
+		if b.holder == HeldByQueue {
+			b.holder = HeldByNobody
+		}
+		b.late = true
+		dst = append(dst, b)
+	}
+	g := s.glance(q, now)
+	q.mu.Unlock()
+	if len(dst) > before {
+		s.conclude(q, g)
+	}
+	return dst
+}
+
+// DeliveryTimedOut reports whether the batch has reached delivery.timeout.ms, counted from its creation.
+func (s *Schedule) DeliveryTimedOut(b *Batch, now clock.Instant) bool {
+	return b.CreatedAt.Add(s.acc.o.DeliveryTimeout) <= now
+}
+
+// NextExpiry is when the next batch expires, queued or in flight; clock.Never when none will.
+//
+// The heap holds for each queue an instant no later than that: batches come and go many times before one expires, and
+// only here, when a queue comes up first, is its place put right.
+func (s *Schedule) NextExpiry() clock.Instant {
+	for {
+		top := s.expiry.top()
+		if top == clock.Never {
+			return top
+		}
+		if q := s.expiry.first(); s.oldest(q) != top {
+			s.watch(q)
+			continue
+		}
+		return top
+	}
+}
+
+// watch puts the queue where its oldest batch belongs.
+func (s *Schedule) watch(q *Queue) {
+	if at := s.oldest(q); at != clock.Never {
+		s.expiry.set(q, at)
+	} else {
+		s.expiry.remove(q)
+	}
+}
+
+// oldest is the expiry of the queue's oldest batch that has not been reported.
+func (s *Schedule) oldest(q *Queue) clock.Instant {
+	at := clock.Never
+	for _, b := range q.InFlight {
+		if !b.ended && !b.late {
+			at = b.CreatedAt.Add(s.acc.o.DeliveryTimeout)
+			break
+		}
+	}
+	q.mu.Lock()
+	if b := q.batches.front(); b != nil {
+		at = min(at, b.CreatedAt.Add(s.acc.o.DeliveryTimeout))
+	}
+	q.mu.Unlock()
+	return at
+}

@@ -1,0 +1,186 @@
+package accumulator
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"linger/internal/clock"
+	"linger/internal/invariant"
+	"linger/internal/kerr"
+	"linger/internal/record"
+)
+
+// memory is what an append has taken from the pool for a batch that is not open yet.
+type memory struct {
+	first []byte
+	more  [][]byte // incremental mode: further chunks of the poolable size
+	limit int      // size at which the batch will be full
+}
+
+func (m *memory) held() bool { return m.first != nil }
+
+// allocate takes memory for a batch that begins with e: in Java, the larger of batch.size and what e can take at most.
+// It blocks until deadline if it may, else it fails with kerr.ErrWouldBlock.
+func (a *Accumulator) allocate(ctx context.Context, e *Entry, deadline clock.Instant, block bool) (memory, error) {
+	need := record.UpperBound(int(size(e.Key)), int(size(e.Value)), len(e.Headers))
+	limit := max(a.batchSize, need)
+	if a.o.Incremental {
+		return a.allocateChunks(ctx, need, limit, deadline, block)
+	}
+	buf, ok, err := a.o.Pool.TryAllocate(limit)
+	switch {
+	case err != nil:
+		return memory{}, err
+	case ok:
+		return memory{first: buf, limit: limit}, nil
+	case !block:
+		return memory{}, kerr.ErrWouldBlock
+	}
+	defer a.starve()()
+	buf, err = a.o.Pool.Allocate(ctx, limit, max(0, deadline.Sub(a.o.Clock.Now())))
+	if err != nil {
+		return memory{}, err
+	}
+	return memory{first: buf, limit: limit}, nil
+}
+
+func (a *Accumulator) allocateChunks(ctx context.Context, need, limit int, deadline clock.Instant, block bool) (memory, error) {
+	chunks, err := a.o.Pool.AllocateChunks(ctx, nil, need, 0)
+	if errors.Is(err, kerr.ErrBufferExhausted) {
+		if !block {
+			return memory{}, kerr.ErrWouldBlock
+		}
+		if wait := deadline.Sub(a.o.Clock.Now()); wait > 0 {
+			defer a.starve()()
+			chunks, err = a.o.Pool.AllocateChunks(ctx, nil, need, wait)
+		}
+		if errors.Is(err, kerr.ErrBufferExhausted) {
+			a.o.Pool.CountExhausted()
+		}
+	}
+	if err != nil {
+		return memory{}, err
+	}
+	return memory{first: chunks[0], more: chunks[1:], limit: limit}, nil
+}
+
+// starve makes the engine send whatever holds memory, ready or not, until the returned function is called.
+func (a *Accumulator) starve() func() {
+	a.starving.Add(1)
+	a.nudge()
+	return func() { a.starving.Add(-1) }
+}
+
+// giveBack returns memory that no batch was opened with.
+func (a *Accumulator) giveBack(m *memory) {
+	if m.held() {
+		a.o.Pool.Release(m.first, len(m.first))
+		a.o.Pool.ReleaseChunks(m.more)
+	}
+}
+
+// grow lends an open batch more chunks until it can take n more bytes; false when the pool has none to spare. A batch
+// that compresses well holds more than batch.size uncompressed, and all of it is charged.
+func (a *Accumulator) grow(b *Batch, n int) bool {
+	for b.builder.Remaining() < n {
+		if a.o.Pool.Poolable() <= 0 {
+			return false
+		}
+		chunk, ok := a.o.Pool.TryChunk()
+		if !ok {
+			return false
+		}
+		b.builder.AddChunk(chunk)
+	}
+	return true
+}
+
+// Free returns the batch's memory and the batch itself. The engine calls it once for each batch for which MayFree said
+// yes; nobody may look at the batch afterwards. Any goroutine may call it.
+func (a *Accumulator) Free(b *Batch) {
+	invariant.Check(b.ended && b.given, "a batch is freed that may not be")
+	chunks := b.builder.Memory()
+	switch {
+	case b.piece:
+		a.o.Pool.Release(nil, b.charge) // its chunks never were the pool's
+	case b.charge > 0:
+		a.o.Pool.Release(chunks[0], b.charge)
+		a.o.Pool.ReleaseChunks(chunks[1:])
+	}
+	a.batches.put(b)
+}
+
+// Bounds of what is kept for reuse.
+const (
+	maxIdleBatches = 512
+	maxIdleSlots   = 1 << 17 // over all idle slices: 4 MiB
+)
+
+// batchStore keeps batches for reuse.
+type batchStore struct {
+	mu   sync.Mutex
+	idle []*Batch
+}
+
+func (s *batchStore) get() *Batch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.idle); n > 0 {
+		b := s.idle[n-1]
+		s.idle[n-1] = nil
+		s.idle = s.idle[:n-1]
+		return b
+	}
+	return &Batch{epoch: -1}
+}
+
+func (s *batchStore) put(b *Batch) {
+	if invariant.Enabled {
+		b.state = State(255) // not reused: whoever still uses it finds a state that may not be
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) < maxIdleBatches {
+		b.clear()
+		s.idle = append(s.idle, b)
+	}
+}
+
+// clear makes b a new batch but for the builder's own lists, which its next Reset empties.
+func (b *Batch) clear() {
+	b.builder.Reset(nil, 0, false, 1)
+	*b = Batch{builder: b.builder, epoch: -1}
+}
+
+// slotStore keeps slices of slots for reuse.
+type slotStore struct {
+	mu    sync.Mutex
+	idle  [][]Slot
+	total int // capacity of all
+}
+
+func (s *slotStore) get() []Slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.idle)
+	if n == 0 {
+		return nil
+	}
+	slots := s.idle[n-1]
+	s.idle[n-1] = nil
+	s.idle = s.idle[:n-1]
+	s.total -= cap(slots)
+	return slots
+}
+
+func (s *slotStore) put(slots []Slot) {
+	clear(slots)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cap(slots) > 0 && s.total+cap(slots) <= maxIdleSlots {
+		s.total += cap(slots)
+		s.idle = append(s.idle, slots[:0])
+	}
+}

@@ -1,0 +1,90 @@
+package accumulator
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"linger/internal/metadata"
+	"linger/internal/partition"
+	"linger/internal/record"
+)
+
+// Topic is a topic's queues and its built-in partitioner. Callers hold on to it: it costs an append no map lookup.
+type Topic struct {
+	Name string
+
+	acc     *Accumulator
+	sticky  *partition.Sticky
+	view    atomic.Pointer[partition.View]          // what choices are drawn from; nil before metadata knew the topic
+	count   atomic.Int32                            // partitions; 0 while metadata does not know the topic
+	made    atomic.Int32                            // queues
+	queues  atomic.Pointer[[]atomic.Pointer[Queue]] // by partition; replaced when it grows
+	touched atomic.Int64
+	ratio   record.Estimator // of this topic's batches
+
+	mu sync.Mutex // guards the making of queues
+
+	meta *metadata.Topic // guarded by topicsMu
+
+	step topicStep
+}
+
+// PartitionCount is how many partitions the topic has, 0 while that is not known.
+func (t *Topic) PartitionCount() int32 { return t.count.Load() }
+
+// View is what partitioners may look at: the partitions and who has a leader. Nil before metadata knew the topic.
+func (t *Topic) View() *partition.View { return t.view.Load() }
+
+// TouchedMs is when a batch of the topic was last opened, in ms of the wall clock; 0 if never.
+func (t *Topic) TouchedMs() int64 { return t.touched.Load() }
+
+// publish takes what the cluster says of the topic. A topic that left the cluster keeps its last view: an append that
+// is on its way still needs a partition.
+func (t *Topic) publish(c *metadata.Cluster) {
+	m := c.Topic(t.Name)
+	if m == nil {
+		t.count.Store(0)
+		return
+	}
+	if m != t.meta || t.acc.o.RackAware {
+		t.view.Store(partition.NewView(int32(len(m.Partitions)), func(p int32) int32 { return m.Partitions[p].Leader },
+			t.acc.o.RackAware, t.acc.o.Rack, func(node int32) string { n, _ := c.NodeByID(node); return n.Rack }))
+	}
+	t.meta = m
+	t.count.Store(int32(len(m.Partitions)))
+}
+
+// at is the queue of a partition, nil if it has none yet.
+func (t *Topic) at(p int32) *Queue {
+	queues := *t.queues.Load()
+	if uint32(p) >= uint32(len(queues)) {
+		return nil
+	}
+	return queues[p].Load()
+}
+
+// queue is the queue of a partition, made if need be. Racing callers get one and the same.
+func (t *Topic) queue(p int32) *Queue {
+	if q := t.at(p); q != nil {
+		return q
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q := t.at(p); q != nil {
+		return q
+	}
+	queues := *t.queues.Load()
+	if int(p) >= len(queues) {
+		grown := make([]atomic.Pointer[Queue], max(int(p)+1, int(t.count.Load()), len(queues)*2))
+		for i := range queues {
+			grown[i].Store(queues[i].Load())
+		}
+		queues = grown
+		t.queues.Store(&grown)
+	}
+	q := &Queue{Topic: t, Partition: p}
+	q.Seq.Topic, q.Seq.Index = t.Name, p
+	queues[p].Store(q)
+	t.made.Add(1)
+	return q
+}
