@@ -14,6 +14,8 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
+
+	"linger/internal/invariant"
 )
 
 var types = []Type{None, Gzip, Snappy, LZ4, Zstd}
@@ -22,11 +24,11 @@ var types = []Type{None, Gzip, Snappy, LZ4, Zstd}
 func levelsOf(t Type) []int {
 	switch t {
 	case Gzip:
-		return []int{-1, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+		return []int{-1, 1, 2, 6, 9}
 	case LZ4:
-		return []int{1, 2, 4, 8, 9, 10, 12, 17}
+		return []int{1, 8, 9, 10, 17}
 	case Zstd:
-		return []int{-1 << 17, -5, 0, 1, 2, 3, 5, 6, 9, 10, 22}
+		return []int{-1 << 17, 0, 3, 6, 22}
 	default:
 		return []int{0}
 	}
@@ -55,7 +57,7 @@ func random(n int) []byte {
 func text(n int) []byte { return makeText()[:n:n] }
 
 var makeText = sync.OnceValue(func() []byte {
-	const longest = 3 << 20
+	const longest = 1200 << 10
 	r := rand.New(rand.NewPCG(2, 2))
 	var words [400]string
 	for i := range words {
@@ -84,10 +86,9 @@ func TestWhatGoesInComesOut(t *testing.T) {
 		"64 KiB minus one":  text(64<<10 - 1),
 		"64 KiB":            text(64 << 10),
 		"64 KiB plus one":   text(64<<10 + 1),
-		"900 kB of text":    text(900_000),
+		"150 kB of text":    text(150_000),
 		"900 kB random":     random(900_000),
 		"900 kB of zeroes":  make([]byte, 900_000),
-		"1.5 MB of text":    text(1_500_000),
 		"random then zeros": append(random(100_000), make([]byte, 100_000)...),
 	}
 	for _, typ := range types {
@@ -174,7 +175,7 @@ func TestHowSourceIsCutIntoChunksDoesNotMatter(t *testing.T) {
 
 // CASES B29, COMP-04: levels change the output, and no level costs readability.
 func TestLevelsChangeTheOutput(t *testing.T) {
-	src := [][]byte{text(300_000)}
+	src := [][]byte{text(100_000)}
 	tests := map[Type][]int{ // from the least effort to the most
 		Gzip: {1, 6, 9},
 		LZ4:  {1, 4, 8, 17},
@@ -308,12 +309,12 @@ func TestLibrariesReadTheContainers(t *testing.T) {
 		}
 	})
 	t.Run("zstd says its size and needs no window above its limit", func(t *testing.T) {
-		packed := checkRoundTrip(t, newCompressor(t, Zstd.Default()), [][]byte{text(3 << 20)})
+		packed := checkRoundTrip(t, newCompressor(t, Zstd.Default()), [][]byte{text(1200 << 10)})
 		var h zstd.Header
 		if err := h.Decode(packed); err != nil {
 			t.Fatal(err)
 		}
-		if h.WindowSize > zstdWindow || h.HasCheckSum || h.FrameContentSize != 3<<20 {
+		if h.WindowSize > zstdWindow || h.HasCheckSum || h.FrameContentSize != 1200<<10 {
 			t.Errorf("frame header %+v", h)
 		}
 	})
@@ -357,6 +358,9 @@ func TestAWarmCompressorAllocatesNothing(t *testing.T) {
 
 func wantAllocs(t *testing.T, want float64, f func()) {
 	t.Helper()
+	if invariant.Enabled {
+		t.Skip("the race detector allocates")
+	}
 	f()
 	if got := testing.AllocsPerRun(3, f); got > want {
 		t.Errorf("%v allocations, want %v", got, want)
@@ -367,7 +371,7 @@ func TestACompressorFitsTheNextBatchWhateverTheLast(t *testing.T) {
 	for _, typ := range types {
 		t.Run(typ.String(), func(t *testing.T) {
 			c := newCompressor(t, typ.Default())
-			for _, n := range []int{0, 500_000, 3, 70_000, 0, 1} {
+			for _, n := range []int{0, 120_000, 3, 70_000, 0, 1} {
 				checkRoundTrip(t, c, [][]byte{text(n)})
 				checkRoundTrip(t, c, [][]byte{random(n), text(n)})
 				checkRoundTrip(t, c, [][]byte{nil, text(n), {}, nil})
