@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/pierrec/lz4/v4"
+
 	"linger/test/oracle"
 )
 
@@ -131,24 +133,33 @@ func checkSnappyBlocks(t *testing.T, ours, java []byte) {
 	checkSameBlocks(t, sizes(ours), sizes(java))
 }
 
-// checkLZ4Blocks holds our container against Java's: the same header, the same count of blocks, the same end mark.
+// checkLZ4Blocks holds our container against Java's: the same header, the same cut into blocks, the same end mark.
 func checkLZ4Blocks(t *testing.T, ours, java []byte) {
 	t.Helper()
 	if !bytes.Equal(ours[:7], java[:7]) {
 		t.Errorf("header % x, want % x", ours[:7], java[:7])
 	}
-	blocks := func(b []byte) (stored []uint64) {
+	plain := make([]byte, 64<<10)
+	sizes := func(b []byte) (out []uint64) {
 		for b = b[7:]; len(b) > 4; {
-			n := binary.LittleEndian.Uint32(b)
-			stored = append(stored, uint64(n>>31))
-			b = b[4+n&^lz4Stored:]
+			mark := binary.LittleEndian.Uint32(b)
+			block := b[4 : 4+mark&^lz4Stored]
+			n := len(block)
+			if mark&lz4Stored == 0 {
+				var err error
+				if n, err = lz4.UncompressBlock(block, plain); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out = append(out, uint64(n))
+			b = b[4+len(block):]
 		}
 		if len(b) != 4 || binary.LittleEndian.Uint32(b) != 0 {
 			t.Errorf("end mark % x", b)
 		}
-		return stored
+		return out
 	}
-	checkSameBlocks(t, blocks(ours), blocks(java))
+	checkSameBlocks(t, sizes(ours), sizes(java))
 }
 
 func checkSameBlocks(t *testing.T, got, want []uint64) {
