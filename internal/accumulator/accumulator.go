@@ -145,8 +145,8 @@ func (a *Accumulator) publish(c *metadata.Cluster) {
 // Incomplete is how many batches have not ended.
 func (a *Accumulator) Incomplete() int { return int(a.incomplete.Load()) }
 
-// Queued is how many batches stand in queues.
-func (a *Accumulator) Queued() int { return int(a.queued.Load()) }
+// Undrained is how many batches stand in queues.
+func (a *Accumulator) Undrained() int { return int(a.queued.Load()) }
 
 // exhausted: somebody waits for memory, so that whatever holds some should go (Java: BufferPool.queued() > 0).
 func (a *Accumulator) exhausted() bool { return a.starving.Load() > 0 || a.o.Pool.HasWaiters() }

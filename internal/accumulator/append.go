@@ -254,8 +254,8 @@ func (a *Accumulator) openBatch(s *step, e *Entry, m *memory, created clock.Inst
 
 // touch reads the clock for a batch about to be opened.
 func (a *Accumulator) touch(t *Topic) clock.Instant {
-	now, wallMs := a.o.Coarse.Refresh()
-	t.touched.Store(wallMs)
+	now, _ := a.o.Coarse.Refresh()
+	t.touched.Store(int64(now))
 	return now
 }
 

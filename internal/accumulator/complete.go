@@ -56,15 +56,11 @@ func (s *Schedule) Unended(dst []*Batch) []*Batch {
 	return s.collect(dst, func(*Batch) bool { return true })
 }
 
-// Undrained appends to dst the batches that no broker can have seen: with idempotence those without a sequence, else
-// those that still take records (Java: abortUndrainedBatches). What else holds for Unended holds here.
-func (s *Schedule) Undrained(dst []*Batch) []*Batch {
-	return s.collect(dst, func(b *Batch) bool {
-		if s.acc.o.Idempotent {
-			return !b.Stamp.Has
-		}
-		return b.state == Open
-	})
+// Queued appends to dst the batches that never left their queue, so that no broker can have seen them (Java:
+// abortUndrainedBatches). Pieces of a batch that was sent with sequences are not among them. What else holds for Unended
+// holds here.
+func (s *Schedule) Queued(dst []*Batch) []*Batch {
+	return s.collect(dst, func(b *Batch) bool { return b.queued && b.Attempts == 0 && !b.Stamp.Has })
 }
 
 func (s *Schedule) collect(dst []*Batch, want func(*Batch) bool) []*Batch {

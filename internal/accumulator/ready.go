@@ -34,5 +34,5 @@ func (s *Schedule) UnknownLeaders() []string {
 // Incomplete is how many batches have not ended, wherever they are.
 func (s *Schedule) Incomplete() int { return s.acc.Incomplete() }
 
-// Queued is how many batches stand in queues.
-func (s *Schedule) Queued() int { return s.acc.Queued() }
+// Undrained is how many batches stand in queues.
+func (s *Schedule) Undrained() int { return s.acc.Undrained() }

@@ -56,9 +56,10 @@ type place struct {
 // topicStep is the Step's part of a Topic.
 type topicStep struct {
 	id      [16]byte
-	places  []place // by partition
-	unknown int     // queues in state queueUnknown
-	inLoad  bool    // stands in Schedule.load
+	places  []place       // by partition
+	unknown int           // queues in state queueUnknown
+	inLoad  bool          // stands in Schedule.load
+	told    clock.Instant // LastUsed as of the last Touched
 }
 
 // ID is the topic's id as of the last SetCluster, zero when unknown. Only Step may ask.
@@ -137,6 +138,17 @@ func (s *Schedule) node(id int32) *node {
 		s.nodes[id] = n
 	}
 	return n
+}
+
+// Touched appends to dst the topics of which a batch was opened since the last call.
+func (s *Schedule) Touched(dst []*Topic) []*Topic {
+	for _, t := range s.acc.topics.Load().ordered {
+		if used := t.LastUsed(); used != t.step.told {
+			t.step.told = used
+			dst = append(dst, t)
+		}
+	}
+	return dst
 }
 
 // meet takes a queue in that the Schedule sees for the first time.

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"linger/internal/clock"
 	"linger/internal/metadata"
 	"linger/internal/partition"
 	"linger/internal/record"
@@ -19,8 +20,8 @@ type Topic struct {
 	count   atomic.Int32                            // partitions; 0 while metadata does not know the topic
 	made    atomic.Int32                            // queues
 	queues  atomic.Pointer[[]atomic.Pointer[Queue]] // by partition; replaced when it grows
-	touched atomic.Int64
-	ratio   record.Estimator // of this topic's batches
+	touched atomic.Int64                            // a clock.Instant
+	ratio   record.Estimator                        // of this topic's batches
 
 	mu sync.Mutex // guards the making of queues
 
@@ -35,8 +36,8 @@ func (t *Topic) PartitionCount() int32 { return t.count.Load() }
 // View is what partitioners may look at: the partitions and who has a leader. Nil before metadata knew the topic.
 func (t *Topic) View() *partition.View { return t.view.Load() }
 
-// TouchedMs is when a batch of the topic was last opened, in ms of the wall clock; 0 if never.
-func (t *Topic) TouchedMs() int64 { return t.touched.Load() }
+// LastUsed is when a batch of the topic was last opened; 0 if never.
+func (t *Topic) LastUsed() clock.Instant { return clock.Instant(t.touched.Load()) }
 
 // publish takes what the cluster says of the topic. A topic that left the cluster keeps its last view: an append that
 // is on its way still needs a partition.
