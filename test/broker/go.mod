@@ -13,6 +13,9 @@ require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	linger v0.0.0
+	linger/lingertest/kafka v0.0.0
 )
 
 replace linger => ../..
+
+replace linger/lingertest/kafka => ../../lingertest/kafka

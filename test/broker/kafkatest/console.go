@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"linger/lingertest/kafka/readback"
 )
 
 // The console consumer prints text. BytesDeserializer makes it exact: bytes outside printable ASCII, and the backslash,
@@ -88,7 +90,7 @@ func parseConsole(out, null string) ([]Rec, error) {
 		}
 		recs = append(recs, r)
 	}
-	sortRecs(recs)
+	readback.Sort(recs)
 	return recs, nil
 }
 

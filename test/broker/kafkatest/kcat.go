@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"linger/lingertest/kafka/readback"
 )
 
 // kcatFormat frames each record by length, so that keys and values come out as they are, and null (length -1) differs from
@@ -83,7 +85,7 @@ func parseKcat(out []byte) ([]Rec, error) {
 		}
 		recs = append(recs, r)
 	}
-	sortRecs(recs)
+	readback.Sort(recs)
 	return recs, nil
 }
 

@@ -160,7 +160,7 @@ func TestConsoleLines(t *testing.T) {
 		"LogAppendTime:8\tPartition:0\tOffset:3\tNO_HEADERS\t\t\\xFF\n"
 	want := []Rec{
 		{Partition: 0, Offset: 3, TimestampMs: 8, LogAppendTime: true, Key: []byte{}, Value: []byte{0xff}},
-		{Partition: 1, Offset: 2, TimestampMs: 7, Value: []byte("x\t\\y"), Headers: []Header{{"a", []byte("1")}, {"b", nil}}},
+		{Partition: 1, Offset: 2, TimestampMs: 7, Value: []byte("x\t\\y"), Headers: []Header{{Key: "a", Value: []byte("1")}, {Key: "b", Value: nil}}},
 	}
 	got, err := parseConsole(out, "null-1")
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -175,7 +175,7 @@ func TestKcatFramesAreReadByLength(t *testing.T) {
 	out := "1 2 7 -1 3 a=1,b=NULL\n\n\n\n\n0 3 8 0 -1 \n\n"
 	want := []Rec{
 		{Partition: 0, Offset: 3, TimestampMs: 8, Key: []byte{}},
-		{Partition: 1, Offset: 2, TimestampMs: 7, Value: []byte("\n\n\n"), Headers: []Header{{"a", []byte("1")}, {"b", nil}}},
+		{Partition: 1, Offset: 2, TimestampMs: 7, Value: []byte("\n\n\n"), Headers: []Header{{Key: "a", Value: []byte("1")}, {Key: "b", Value: nil}}},
 	}
 	got, err := parseKcat([]byte(out))
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
