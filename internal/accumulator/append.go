@@ -2,6 +2,7 @@ package accumulator
 
 import (
 	"context"
+	"time"
 
 	"linger/internal/clock"
 	"linger/internal/compress"
@@ -11,16 +12,17 @@ import (
 )
 
 // Append puts one record into the last batch of its partition, or opens a batch for it; with AnyPartition the built-in
-// partitioner chooses. It may wait for memory, until deadline or until ctx ends.
+// partitioner chooses. It may wait for memory, for budget at most and until ctx ends;
+// no clock is read unless the open batch has no room.
 //
-// Errors, after which nothing was taken: kerr.ErrClosedDuringSend; kerr.ErrBufferExhausted at the deadline;
+// Errors, after which nothing was taken: kerr.ErrClosedDuringSend; kerr.ErrBufferExhausted once budget is used up;
 // kerr.ErrIllegalArgument when the record can never fit buffer.memory; ctx's within kerr.ErrInterrupted.
 // Appended.Partition and e.Partition name the partition even then.
-func (a *Accumulator) Append(ctx context.Context, t *Topic, partition int32, e *Entry, deadline clock.Instant) (Appended, error) {
+func (a *Accumulator) Append(ctx context.Context, t *Topic, partition int32, e *Entry, budget time.Duration) (Appended, error) {
 	if r, ok := t.tryAppend(partition, e); ok {
 		return r, nil
 	}
-	return a.appendSlow(ctx, t, partition, e, deadline, true)
+	return a.appendSlow(ctx, t, partition, e, a.o.Clock.Now().Add(budget), true)
 }
 
 // TryAppend is Append that never waits: where Append would, it fails with kerr.ErrWouldBlock.

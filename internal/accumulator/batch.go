@@ -109,6 +109,9 @@ func (b *Batch) RecordCount() int { return b.builder.Count() }
 // Size is the batch's size on the wire in bytes, header included: final once the batch is sealed.
 func (b *Batch) Size() int { return b.builder.EstimatedSize() }
 
+// UncompressedSize is Size without compression.
+func (b *Batch) UncompressedSize() int { return b.builder.UncompressedSize() }
+
 // Piece reports whether the batch came from a split.
 func (b *Batch) Piece() bool { return b.piece }
 
