@@ -54,7 +54,7 @@ func (m *Manager) BumpIfNeeded() error {
 	if m.Transactional() {
 		return nil
 	}
-	if m.bumpWanted {
+	if m.bumpWanted && m.id.Valid() {
 		if err := m.bump(); err != nil {
 			return err
 		}
@@ -69,18 +69,24 @@ func (m *Manager) BumpIfNeeded() error {
 	return nil
 }
 
-// bump raises the epoch without asking a broker: no other producer has this id. An epoch that can't be raised ends the
-// id's use, and a new one is fetched. Only the partitions that failed are numbered anew at once; others follow when
-// nothing of theirs is in flight (see Assign).
+// bump raises the epoch without asking a broker: no other producer has this id. Only the partitions that failed are
+// numbered anew at once; others follow when nothing of theirs is in flight (see Assign).
+//
+// An epoch that can't be raised ends the id's use, and a new one is fetched. The partitions that failed then wait for
+// it. Java rewrites their batches at once, to the id -1, and so sends them without idempotence.
 func (m *Manager) bump() error {
 	if m.id.Epoch == maxEpoch {
 		m.id = NoProducer()
-		if err := m.become(Uninitialized, nil); err != nil {
-			return err
-		}
-	} else {
-		m.id.Epoch++
+		m.bumpWanted = false
+		return m.become(Uninitialized, nil)
 	}
+	m.id.Epoch++
+	m.restartFailed()
+	return nil
+}
+
+// restartFailed numbers what is in flight in the partitions that failed anew, under the identity just taken on.
+func (m *Manager) restartFailed() {
 	for _, p := range m.rewrite {
 		p.restart(m.id)
 		m.resolved(p)
@@ -89,7 +95,6 @@ func (m *Manager) bump() error {
 	clear(m.rewrite)
 	m.rewrite = m.rewrite[:0]
 	m.bumpWanted = false
-	return nil
 }
 
 // MarkUnresolved notes that a batch with a sequence expired after HandleFailed took it: whether the broker has it is

@@ -306,9 +306,19 @@ func sameSequence(t *testing.T, c stateVector) {
 		case "abortable-error":
 			err = m.becomeAbortable(kafkaError("boom"))
 		case "add":
-			m.forApplication = true
 			err = m.Admit(AddPartition)
-			m.forApplication = false
+		case "initTransactions":
+			err = m.Admit(InitTransactions)
+		case "beginTransaction":
+			err = m.Admit(BeginTransaction)
+		case "prepareTransaction":
+			err = m.Admit(PrepareTransaction)
+		case "commitTransaction":
+			err = m.Admit(CommitTransaction)
+		case "abortTransaction":
+			err = m.Admit(AbortTransaction)
+		case "sendOffsets":
+			err = m.Admit(SendOffsets)
 		case "close":
 			m.Close()
 		case "allowed":

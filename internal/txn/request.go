@@ -155,6 +155,7 @@ func (m *Manager) initialized(r *Request, resp *wire.InitProducerIDResponse) err
 	switch {
 	case code == kerr.None:
 		m.id = ProducerID{resp.ProducerID, resp.ProducerEpoch}
+		m.restartFailed()
 		return m.become(Ready, nil)
 	case code.Retriable():
 		m.Retry(r)
