@@ -3,6 +3,9 @@ package accumulator
 // Closed is a channel that closes when Close is called.
 func (a *Accumulator) Closed() <-chan struct{} { return a.closed }
 
+// IsClosed reports whether Close has been called.
+func (a *Accumulator) IsClosed() bool { return word(a.word.Load()).closed() }
+
 // Close admits no append any more and closes the open batches. When it returns, every append that was admitted has its
 // record in a batch that the Schedule will see; the others fail with kerr.ErrClosedDuringSend. Appends that wait for
 // memory fail. What is buffered is not touched. Closing twice does nothing more.

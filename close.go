@@ -1,0 +1,123 @@
+package linger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"linger/internal/kerr"
+)
+
+// Report is what a producer has done in its life, counted in records.
+type Report struct {
+	// Delivered were acknowledged (with acks=0: written to a connection).
+	Delivered int64
+	// Failed had an error as their outcome; Aborted of them because the close ran out of time.
+	Failed, Aborted int64
+	// Refused were turned away by Send.
+	Refused int64
+	// Retried counts every further attempt, per record.
+	Retried int64
+	// BytesLeft of buffer.memory that did not come home; it is 0 unless there is a bug.
+	BytesLeft int64
+}
+
+// Close sends everything that is buffered, waits for every outcome, and ends all the producer owns. Each record is
+// bounded by delivery.timeout.ms, and so is Close. Called again it waits for the first call. Inside a callback it does
+// not wait but ends the producer at once, as with a limit of zero, since the callback itself would be waited for.
+func (p *Producer[K, V]) Close() error {
+	_, err := p.Shutdown(context.Background())
+	return err
+}
+
+// CloseTimeout is Close that gives up after d: what has no outcome by then fails with ErrForceClosed. A negative d is an
+// ErrIllegalArgument and changes nothing.
+func (p *Producer[K, V]) CloseTimeout(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("%w: The timeout cannot be negative: %v", kerr.ErrIllegalArgument, d)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	_, err := p.Shutdown(ctx)
+	return err
+}
+
+// Shutdown is Close that gives up when ctx ends: what has no outcome by then fails with ErrForceClosed. It returns once
+// every outcome is delivered and nothing of the producer runs any more. The error is what closing serializers,
+// partitioner and interceptors gave; running out of time is no error, the Report tells.
+func (p *Producer[K, V]) Shutdown(ctx context.Context) (Report, error) {
+	c := &p.core
+	c.acc.Close()
+	c.engine.BeginClose()
+	if c.engine.OnDeliveryGoroutine() {
+		c.engine.ForceClose()
+		go c.finish() // it waits for the callback that runs us, so nobody may wait for it here
+		return c.report(), nil
+	}
+	select {
+	case <-c.engine.Done():
+	case <-ctx.Done():
+		c.engine.ForceClose()
+		<-c.engine.Done()
+	}
+	c.finish()
+	return c.report(), c.closeErr
+}
+
+// finish closes the plug-ins once the engine has ended; the first caller does it, others wait.
+func (c *core) finish() {
+	c.closing.Do(func() {
+		<-c.engine.Done()
+		if err := closeAll(c.plugins...); err != nil {
+			c.log.Warn("a plug-in failed to close", "err", err)
+			c.closeErr = err
+		}
+		close(c.closed)
+	})
+	<-c.closed
+}
+
+func (c *core) report() Report {
+	t := c.counters.Snapshot()
+	return Report{Delivered: t.RecordsDelivered, Failed: t.RecordsFailed, Aborted: t.RecordsAborted, Refused: c.refused.Load(), Retried: t.RecordRetries,
+		BytesLeft: c.pool.Total() - c.pool.Available()}
+}
+
+// Flush makes everything buffered ready to send at once and waits until every record whose Send returned before has its
+// outcome and its callback has run, or until ctx ends. Inside a callback it returns ErrIllegalState, since the callback
+// would wait for itself. After Close it returns at once.
+func (p *Producer[K, V]) Flush(ctx context.Context) error {
+	c := &p.core
+	if c.engine.OnDeliveryGoroutine() {
+		return fmt.Errorf("%w: Flush cannot be called from within a callback", kerr.ErrIllegalState)
+	}
+	flush := c.acc.Flush()
+	select {
+	case <-flush.Done():
+		return nil
+	case <-c.engine.Done():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: flush: %w", kerr.ErrInterrupted, ctx.Err())
+	}
+}
+
+func (c *core) openFor(topic string) error {
+	if c.acc.IsClosed() {
+		return kerr.ErrClosed
+	}
+	if topic == "" {
+		return fmt.Errorf("%w: topic cannot be empty", kerr.ErrIllegalArgument)
+	}
+	return nil
+}
+
+// callBack runs a callback inside Send; what it panics with is logged, as on the delivery goroutine.
+func (c *core) callBack(cb Callback, md RecordMetadata, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("a callback panicked", "topic", md.Topic, "partition", md.Partition, "panic", p)
+		}
+	}()
+	cb(md, err)
+}

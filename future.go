@@ -1,0 +1,79 @@
+package linger
+
+import (
+	"context"
+	"time"
+
+	"linger/internal/accumulator"
+)
+
+// Future is the pending outcome of one record. It is a small value: copy it freely. Its methods are safe for
+// concurrent use. The zero Future never completes; a Future that Send returned always does.
+//
+// When Wait returns, the record's callback has run.
+type Future struct {
+	result             *accumulator.Result
+	timestampMs        int64
+	index              int32
+	keySize, valueSize int32
+}
+
+// Wait blocks until the record has an outcome or ctx ends. With ctx's error the record is still on its way.
+//
+// The error is what the callback got: a *ProducerError for whatever brokers and time-outs say. Metadata names topic and
+// partition in any case.
+func (f Future) Wait(ctx context.Context) (RecordMetadata, error) {
+	if f.result == nil {
+		<-ctx.Done()
+		return RecordMetadata{Partition: -1, Offset: -1, KeySize: -1, ValueSize: -1}, ctx.Err()
+	}
+	if err := f.result.Wait(ctx, f.index); err != nil {
+		return f.placeholder(), err
+	}
+	return f.outcome()
+}
+
+// Done is closed once the record has an outcome. The channel is made on first use.
+func (f Future) Done() <-chan struct{} {
+	if f.result == nil {
+		return nil
+	}
+	return f.result.Done(f.index)
+}
+
+// Ready reports whether Wait would return at once.
+func (f Future) Ready() bool { return f.result != nil && f.result.Ready(f.index) }
+
+func (f Future) outcome() (RecordMetadata, error) {
+	offset, logAppendMs, err, _ := f.result.At(f.index)
+	if err != nil {
+		return f.placeholder(), err
+	}
+	md := RecordMetadata{Topic: f.result.Topic(), Partition: f.result.Partition(), Offset: offset, KeySize: f.keySize, ValueSize: f.valueSize}
+	ms := f.timestampMs
+	if logAppendMs >= 0 {
+		ms = logAppendMs
+	}
+	md.Timestamp = time.UnixMilli(ms)
+	return md, nil
+}
+
+// placeholder is the metadata of a failed record: topic and partition are the best known, the rest is unknown.
+func (f Future) placeholder() RecordMetadata {
+	return RecordMetadata{Topic: f.result.Topic(), Partition: f.result.Partition(), Offset: -1, KeySize: -1, ValueSize: -1}
+}
+
+// done adapts a Callback to what the accumulator calls.
+type done Callback
+
+// Done hands the outcome to the callback.
+func (d done) Done(o accumulator.Outcome) { d(metadataOf(&o), o.Err) }
+
+func metadataOf(o *accumulator.Outcome) RecordMetadata {
+	md := RecordMetadata{Topic: o.Topic, Partition: o.Partition, Offset: -1, KeySize: -1, ValueSize: -1}
+	if o.Err == nil {
+		md.Offset, md.KeySize, md.ValueSize = o.Offset, o.KeySize, o.ValueSize
+		md.Timestamp = time.UnixMilli(o.TimestampMs)
+	}
+	return md
+}

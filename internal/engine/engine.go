@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"runtime/pprof"
+	"sync/atomic"
+	"time"
+
+	"linger/internal/accumulator"
+	"linger/internal/clock"
+	"linger/internal/compress"
+	"linger/internal/deliver"
+	"linger/internal/link"
+	"linger/internal/metadata"
+	"linger/internal/seal"
+	"linger/internal/sender"
+	"linger/internal/transport"
+)
+
+// Options are the parts and limits of an engine.
+type Options struct {
+	Clock       clock.Clock
+	Accumulator *accumulator.Accumulator
+	// Sender makes the step machine; it belongs to the engine from then on.
+	Sender *sender.Sender
+	// Transport carries what concerns connections; Post is set by the engine.
+	Transport transport.Options
+	// Codec and SealWorkers say how batches are compressed.
+	Codec       compress.Codec
+	SealWorkers int
+	// View is the metadata view before the first answer.
+	View *metadata.View
+	Log  *slog.Logger
+	// Name is the loop's label in profiles: Java's thread name.
+	Name string
+}
+
+// Engine runs one producer. Its methods are safe for concurrent use.
+type Engine struct {
+	clk    clock.Clock
+	acc    *accumulator.Accumulator
+	sender *sender.Sender
+	links  *transport.Transport
+	seals  *seal.Pool[*accumulator.Batch]
+	out    *deliver.Deliverer
+	inbox  *inbox
+	board  *board
+	log    *slog.Logger
+
+	identity atomic.Pointer[sender.Identity]
+
+	done chan struct{} // closed when the loop has ended and everything it started with it
+}
+
+// Start runs an engine. Shutdown ends it: the loop ends once the sender says Done, then waits for the delivery
+// goroutine, the workers and the links; Done closes after them.
+func Start(o Options) *Engine {
+	e := &Engine{
+		clk: o.Clock, acc: o.Accumulator, sender: o.Sender, inbox: newInbox(), board: newBoard(o.View), log: o.Log,
+		done: make(chan struct{}),
+	}
+	o.Transport.Post = func(ev link.Event) { e.inbox.post(sender.Event{Kind: sender.Link, Link: ev}) }
+	e.links = transport.New(o.Transport)
+	e.seals = seal.New(o.SealWorkers, o.Codec, func(b *accumulator.Batch, c *compress.Compressor) {
+		b.Seal(c)
+		e.inbox.post(sender.Event{Kind: sender.Sealed, Batch: b})
+	})
+	e.out = deliver.New(o.Log, func(n int) { e.inbox.post(sender.Event{Kind: sender.Delivered, N: n}) })
+	e.acc.SetNudge(e.Nudge)
+	go pprof.Do(context.Background(), pprof.Labels("linger", o.Name), func(context.Context) { e.run() })
+	return e
+}
+
+// run is the loop. It is stopped by the sender's Done and waited for through e.done.
+func (e *Engine) run() {
+	defer close(e.done)
+	timer := e.clk.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		fx := e.sender.Step(e.clk.Now(), e.inbox.take())
+		e.carryOut(fx)
+		if fx.Done {
+			break
+		}
+		e.inbox.waitUntil(e.clk, timer, fx.WakeAt)
+	}
+	e.seals.Stop()
+	e.out.Stop()
+	e.links.Wait()
+}
+
+func (e *Engine) carryOut(fx *sender.Effects) {
+	if fx.View != nil {
+		e.board.publish(fx.View)
+	}
+	if fx.Identity != nil {
+		e.identity.Store(fx.Identity)
+	}
+	e.links.Do(fx.Orders)
+	for _, b := range fx.Seals {
+		e.seals.Submit(b)
+	}
+	for _, b := range fx.Free {
+		e.acc.Free(b)
+	}
+	if len(fx.Completions) > 0 {
+		e.out.Push(fx.Completions)
+	}
+	for i := range fx.Logs {
+		e.log.Log(context.Background(), level(fx.Logs[i].Level), fx.Logs[i].Text)
+	}
+}
+
+func level(l sender.Level) slog.Level {
+	switch l {
+	case sender.Debug:
+		return slog.LevelDebug
+	case sender.Info:
+		return slog.LevelInfo
+	case sender.Warn:
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
+
+// Nudge tells the loop that an append left something to do.
+func (e *Engine) Nudge() { e.inbox.nudge() }
+
+// BeginClose asks for an orderly end: everything buffered is sent first.
+func (e *Engine) BeginClose() { e.inbox.post(sender.Event{Kind: sender.CloseBegin}) }
+
+// ForceClose fails whatever is left.
+func (e *Engine) ForceClose() { e.inbox.post(sender.Event{Kind: sender.CloseForce}) }
+
+// Done closes when the engine has ended with all its goroutines.
+func (e *Engine) Done() <-chan struct{} { return e.done }
+
+// OnDeliveryGoroutine reports whether the caller runs inside a callback.
+func (e *Engine) OnDeliveryGoroutine() bool { return e.out.OnDeliveryGoroutine() }
+
+// Identity is who the producer was at the end of the last turn that changed it.
+func (e *Engine) Identity() sender.Identity {
+	if id := e.identity.Load(); id != nil {
+		return *id
+	}
+	return sender.Identity{State: "none", ProducerID: -1, Epoch: -1}
+}
+
+// WantTopic asks for the topic's metadata without waiting for it.
+func (e *Engine) WantTopic(name string) {
+	e.inbox.post(sender.Event{Kind: sender.RefreshWanted, Topic: name})
+}
+
+// View is the newest metadata view.
+func (e *Engine) View() *metadata.View { return e.board.current().view }

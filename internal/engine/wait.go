@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"linger/internal/accumulator"
+	"linger/internal/kerr"
+	"linger/internal/metadata"
+	"linger/internal/sender"
+)
+
+// AnyPartition asks WaitTopic for the topic alone.
+const AnyPartition int32 = -1
+
+// WaitTopic blocks until metadata knows the topic and, unless it is AnyPartition, the partition: at most for budget,
+// until ctx ends, or until the engine closes (Java: KafkaProducer.waitOnMetadata). It returns how long it waited.
+//
+// Errors: kerr.ErrTimeout with the topic's last error as its cause; what the broker says of the topic; the fatal error
+// of the metadata; kerr.ErrInterrupted around ctx's; kerr.ErrClosedDuringSend.
+func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, budget time.Duration) (*accumulator.Topic, time.Duration, error) {
+	start := e.clk.Now()
+	deadline := start.Add(budget)
+	timer := e.clk.NewTimer(budget)
+	defer timer.Stop()
+	for {
+		post := e.board.current()
+		if t, err := e.known(post.view, name, partition); t != nil || err != nil {
+			return t, e.clk.Now().Sub(start), err
+		}
+		e.inbox.post(sender.Event{Kind: sender.RefreshWanted, Topic: name})
+		select {
+		case <-post.changed:
+			if e.clk.Now() < deadline {
+				continue
+			}
+		case <-timer.C():
+		case <-ctx.Done():
+			return nil, e.clk.Now().Sub(start), fmt.Errorf("%w: waiting for metadata of topic %s: %w", kerr.ErrInterrupted, name, ctx.Err())
+		case <-e.acc.Closed():
+			return nil, e.clk.Now().Sub(start), kerr.ErrClosedDuringSend
+		}
+		return nil, e.clk.Now().Sub(start), e.missing(name, partition, budget)
+	}
+}
+
+// known is the topic if the view satisfies the caller, or the reason why waiting is no use.
+func (e *Engine) known(v *metadata.View, name string, partition int32) (*accumulator.Topic, error) {
+	if v.Fatal != nil {
+		return nil, v.Fatal
+	}
+	switch code := v.TopicErr(name); code {
+	case kerr.InvalidTopicException, kerr.TopicAuthorizationFailed:
+		return nil, &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: code.Message()}
+	}
+	mt := v.Topic(name)
+	if mt == nil || partition >= int32(len(mt.Partitions)) || len(mt.Partitions) == 0 {
+		return nil, nil
+	}
+	return e.acc.Topic(name), nil
+}
+
+func (e *Engine) missing(name string, partition int32, budget time.Duration) error {
+	v := e.View()
+	text := fmt.Sprintf("Topic %s not present in metadata after %d ms.", name, budget.Milliseconds())
+	if mt := v.Topic(name); mt != nil && partition >= 0 {
+		text = fmt.Sprintf("Partition %d of topic %s with partition count %d is not present in metadata after %d ms.",
+			partition, name, len(mt.Partitions), budget.Milliseconds())
+	}
+	err := &kerr.Error{Op: "send", Topic: name, Partition: partition, Code: kerr.RequestTimedOut, Class: kerr.ClassRetriable, Msg: text, Err: kerr.ErrTimeout}
+	if code := v.TopicErr(name); code != kerr.None {
+		err.Err = fmt.Errorf("%w: %w", kerr.ErrTimeout, &kerr.Error{Op: "metadata", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: code.Message()})
+	} else if v.LastConnectError != nil {
+		err.Err = fmt.Errorf("%w: %w", kerr.ErrTimeout, v.LastConnectError)
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+package linger
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+
+	"linger/internal/accumulator"
+	"linger/internal/backoff"
+	"linger/internal/bufferpool"
+	"linger/internal/client"
+	"linger/internal/clock"
+	"linger/internal/compress"
+	"linger/internal/config"
+	"linger/internal/engine"
+	"linger/internal/kerr"
+	"linger/internal/metadata"
+	"linger/internal/sender"
+	"linger/internal/transport"
+	"linger/internal/txn"
+)
+
+// maxUndelivered is how many batches may wait for their callbacks before nothing more is sent: callbacks that can't
+// keep up push back on the senders through buffer.memory instead of growing a queue.
+const maxUndelivered = 1000
+
+// New makes a producer and starts it; no broker is needed for that. key and value turn the record's sides into bytes;
+// one that is nil is made from key.serializer or value.serializer.
+//
+// The error is an ErrConfig that names the option, its value and the remedy; nothing is left behind then.
+func New[K, V any](key Serializer[K], value Serializer[V], opts ...Option) (*Producer[K, V], error) {
+	p, err := construct(key, value, opts)
+	if err != nil {
+		return nil, fmt.Errorf("failed to construct producer: %w", err)
+	}
+	return p, nil
+}
+
+func construct[K, V any](key Serializer[K], value Serializer[V], opts []Option) (*Producer[K, V], error) {
+	o := options{logger: slog.Default(), registry: NewRegistry()}
+	for _, opt := range opts {
+		if err := opt(&o); err != nil {
+			return nil, err
+		}
+	}
+	cfg, err := config.Parse(o.allSettings(key != nil, value != nil))
+	if err != nil {
+		return nil, err
+	}
+	p := new(Producer[K, V])
+	if err := p.plugIn(&o, cfg, key, value); err != nil {
+		return nil, err
+	}
+	if err := p.core.build(&o, cfg); err != nil {
+		_ = closeAll(p.core.plugins...)
+		return nil, err
+	}
+	return p, nil
+}
+
+// allSettings adds to what the options set the objects that stand where a class name could.
+func (o *options) allSettings(key, value bool) []config.Setting {
+	all := o.settings
+	add := func(k, name string) {
+		all = append(all, config.Setting{Key: k, Value: config.Instance(name), Source: "New"})
+	}
+	if key {
+		add("key.serializer", "given to New")
+	}
+	if value {
+		add("value.serializer", "given to New")
+	}
+	if o.plugins.partitioner != nil {
+		add("partitioner.class", typeName(o.plugins.partitioner))
+	}
+	return all
+}
+
+func (p *Producer[K, V]) plugIn(o *options, cfg *config.Config, key Serializer[K], value Serializer[V]) (err error) {
+	values := textValues(cfg)
+	c := &p.core
+	if p.key, err = serializerFor(key, "key.serializer", cfg.KeySerializer, o.registry, values); err != nil {
+		return err
+	}
+	if p.value, err = serializerFor(value, "value.serializer", cfg.ValueSerializer, o.registry, values); err != nil {
+		return err
+	}
+	class := cfg.PartitionerClass
+	if o.plugins.partitioner != nil {
+		class = ""
+	}
+	if p.partitioner, p.partitionerOf, err = choosePartitioner[K, V](o, class, values); err != nil {
+		return err
+	}
+	list, err := interceptorsFor[K, V](o, cfg.InterceptorClasses, values)
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		p.interceptors = &chain[K, V]{list: list, log: o.logger}
+	}
+	for _, ic := range list {
+		c.plugins = append(c.plugins, ic)
+	}
+	c.plugins = append(c.plugins, p.key, p.value, p.partitioner, p.partitionerOf)
+	if passesThrough(p.key) {
+		p.key = nil
+	}
+	if passesThrough(p.value) {
+		p.value = nil
+	}
+	return nil
+}
+
+// build makes the rooms and starts the engine.
+func (c *core) build(o *options, cfg *config.Config) error {
+	v := &cfg.Values
+	if v.HasTransactionalID {
+		return fmt.Errorf("%w: transactional.id: transactions are not supported by this version yet; leave the option out", kerr.ErrConfig)
+	}
+	codec, err := codecOf(v)
+	if err != nil {
+		return err
+	}
+	c.config, c.log = cfg, o.logger
+	for _, l := range cfg.Lines {
+		c.log.Log(nil, l.Level, l.Text) //nolint:staticcheck // no context is at hand
+	}
+	c.clk = clock.Real()
+	c.coarse = clock.NewCoarse(c.clk)
+	c.maxBlock = clock.Ms(v.MaxBlockMs)
+	c.maxRequestSize, c.bufferMemory, c.ignoreKeys = v.MaxRequestSize, v.BufferMemory, v.IgnoreKeys
+	c.closed = make(chan struct{})
+	mode := bufferpool.Full
+	if v.IncrementalAllocation {
+		mode = bufferpool.Incremental
+	}
+	c.pool = bufferpool.New(v.BufferMemory, v.BatchSize, mode, c.clk)
+	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	c.acc = accumulator.New(accumulator.Options{
+		BatchSize: v.BatchSize, Linger: clock.Ms(v.LingerMs), DeliveryTimeout: clock.Ms(v.DeliveryTimeoutMs),
+		RetryBackoff: retryBackoff(v), Jitter: rng.Float64, Codec: codec, Pool: c.pool, Clock: c.clk, Coarse: c.coarse,
+		Adaptive: v.Adaptive, AvailabilityTimeout: clock.Ms(v.AvailabilityTimeoutMs), RackAware: v.RackAware, Rack: v.ClientRack,
+		Random: func() int32 { return int32(rand.Uint32()) }, Idempotent: v.EnableIdempotence, Incremental: v.IncrementalAllocation,
+	})
+	store := metadata.New(metadata.Options{
+		MaxAgeMs: v.MetadataMaxAgeMs, MaxIdleMs: v.MetadataMaxIdleMs, Backoff: retryBackoff(v), ReconnectBackoffMs: v.ReconnectBackoffMs,
+		Rebootstrap: v.Rebootstrap, RebootstrapTriggerMs: v.RebootstrapTriggerMs, Random: rng.Float64,
+	})
+	machine := client.New(client.Options{
+		ClientID: v.ClientID, SoftwareVersion: Version, MaxInFlight: v.MaxInFlight, RequestTimeout: clock.Ms(v.RequestTimeoutMs),
+		MaxIdle: clock.Ms(v.ConnectionsMaxIdleMs), ReconnectBackoffMs: v.ReconnectBackoffMs, ReconnectBackoffMaxMs: v.ReconnectBackoffMaxMs,
+		SetupTimeoutMs: v.SocketSetupTimeoutMs, SetupTimeoutMaxMs: v.SocketSetupTimeoutMaxMs, SendBuf: v.SendBufferBytes, RecvBuf: v.ReceiveBufferBytes,
+		RetryBackoff: clock.Ms(v.RetryBackoffMs), Rebootstrap: v.Rebootstrap, Rand: rng,
+	})
+	var manager *txn.Manager
+	if v.EnableIdempotence {
+		manager = txn.New(txn.Options{RetryBackoffMs: v.RetryBackoffMs})
+	}
+	servers := make([]metadata.Address, len(v.Bootstrap))
+	for i, hp := range v.Bootstrap {
+		servers[i] = metadata.Address{Host: hp.Host, Port: int32(hp.Port)}
+	}
+	store.Bootstrap(servers)
+	c.engine = engine.Start(engine.Options{
+		Clock: c.clk, Accumulator: c.acc, Codec: codec, View: store.View(), Log: c.log,
+		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: o.dialer},
+		Sender: sender.New(sender.Options{
+			Acks: v.Acks, Retries: v.Retries, MaxRequestSize: v.MaxRequestSize, RequestTimeoutMs: int32(v.RequestTimeoutMs),
+			KeepOrder: v.MaxInFlight == 1, MaxUndelivered: maxUndelivered, Counters: &c.counters,
+			Accumulator: c.acc, Client: machine, Metadata: store, Txn: manager,
+		}),
+	})
+	return nil
+}
+
+func retryBackoff(v *config.Values) backoff.Exponential {
+	return backoff.NewExponential(v.RetryBackoffMs, backoff.RetryMultiplier, v.RetryBackoffMaxMs, backoff.RetryJitter)
+}
+
+func codecOf(v *config.Values) (compress.Codec, error) {
+	t, err := compress.ParseType(v.Compression)
+	if err != nil {
+		return compress.Codec{}, fmt.Errorf("%w: Invalid value %s for configuration compression.type: %w", kerr.ErrConfig, v.Compression, err)
+	}
+	codec := t.Default()
+	if v.HasCompressionLevel {
+		codec.Level = v.CompressionLevel
+	}
+	return codec, codec.Validate()
+}
+
+// textValues are the options as a plug-in's Configure sees them.
+func textValues(cfg *config.Config) map[string]string {
+	values := make(map[string]string)
+	for _, e := range cfg.Effective() {
+		if e.Known {
+			values[e.Key] = e.Value
+		}
+	}
+	for k, v := range cfg.Extras() {
+		values[k] = strings.TrimSpace(fmt.Sprint(v))
+	}
+	return values
+}

@@ -1,0 +1,146 @@
+package linger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"linger/internal/kerr"
+)
+
+// plugins are the Go values that options hand in.
+type plugins struct {
+	partitioner  any   // Partitioner or PartitionerOf[K, V]
+	interceptors []any // Interceptor[K, V], in order
+}
+
+// dialer opens connections; nil is the system's.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// WithPartitioner makes p choose partitions (partitioner.class); adaptive partitioning is off then (KIP-794).
+func WithPartitioner(p Partitioner) Option {
+	return func(o *options) error { o.plugins.partitioner = p; return nil }
+}
+
+// WithPartitionerOf is WithPartitioner for one that sees typed records; K and V must be the producer's.
+func WithPartitionerOf[K, V any](p PartitionerOf[K, V]) Option {
+	return func(o *options) error { o.plugins.partitioner = p; return nil }
+}
+
+// WithInterceptors adds interceptors behind those that are there; K and V must be the producer's.
+func WithInterceptors[K, V any](list ...Interceptor[K, V]) Option {
+	return func(o *options) error {
+		for _, ic := range list {
+			o.plugins.interceptors = append(o.plugins.interceptors, ic)
+		}
+		return nil
+	}
+}
+
+// WithDialer opens connections by dial instead of the system's TCP, for proxies and tests. dial must honour its context
+// and may be called from several goroutines.
+func WithDialer(dial func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
+	return func(o *options) error { o.dialer = dial; return nil }
+}
+
+// configurable is what plug-ins may implement to see the producer's options, by key, before their first use.
+type configurable interface {
+	Configure(values map[string]string) error
+}
+
+// serializerFor is given or, when nil, what the option names; only one that an option made is configured, as in Java.
+func serializerFor[T any](given Serializer[T], key, class string, r Registry, values map[string]string) (Serializer[T], error) {
+	if given != nil {
+		return given, nil
+	}
+	if class == "" {
+		return nil, fmt.Errorf("%w: Missing required configuration %q which has no default value; hand a serializer to New or set the option", kerr.ErrConfig, key)
+	}
+	made, err := r.lookup(key, class)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := made.(Serializer[T])
+	if !ok {
+		var want T
+		return nil, fmt.Errorf("%w: Invalid value %s for configuration %s: it makes a %T, which does not serialize %T", kerr.ErrConfig, class, key, made, want)
+	}
+	return s, configure(key, s, values)
+}
+
+func configure(key string, plugin any, values map[string]string) error {
+	if c, ok := plugin.(configurable); ok {
+		if err := c.Configure(values); err != nil {
+			return fmt.Errorf("%w: %s: %T refuses the configuration: %w", kerr.ErrConfig, key, plugin, err)
+		}
+	}
+	return nil
+}
+
+// choosePartitioner splits what the options named into the two forms; both are nil for the built-in logic.
+func choosePartitioner[K, V any](o *options, class string, values map[string]string) (Partitioner, PartitionerOf[K, V], error) {
+	p := o.plugins.partitioner
+	if p == nil && class != "" {
+		made, err := o.registry.lookup("partitioner.class", class)
+		if err != nil {
+			return nil, nil, err
+		}
+		p = made
+	}
+	if p == nil {
+		return nil, nil, nil
+	}
+	if err := configure("partitioner.class", p, values); err != nil {
+		return nil, nil, err
+	}
+	switch p := p.(type) {
+	case PartitionerOf[K, V]:
+		return nil, p, nil
+	case Partitioner:
+		return p, nil, nil
+	}
+	return nil, nil, fmt.Errorf("%w: Invalid value %T for configuration partitioner.class: it is no Partitioner of this producer's key and value types", kerr.ErrConfig, p)
+}
+
+// interceptorsFor joins what interceptor.classes names and what the options handed in, in that order.
+func interceptorsFor[K, V any](o *options, classes []string, values map[string]string) ([]Interceptor[K, V], error) {
+	var made []any
+	for _, class := range classes {
+		ic, err := o.registry.lookup("interceptor.classes", class)
+		if err != nil {
+			return nil, err
+		}
+		if err := configure("interceptor.classes", ic, values); err != nil {
+			return nil, err
+		}
+		made = append(made, ic)
+	}
+	var out []Interceptor[K, V]
+	for _, v := range append(made, o.plugins.interceptors...) {
+		ic, ok := v.(Interceptor[K, V])
+		if !ok {
+			return nil, fmt.Errorf("%w: Invalid value %T for configuration interceptor.classes: it is no Interceptor of this producer's key and value types", kerr.ErrConfig, v)
+		}
+		out = append(out, ic)
+	}
+	return out, nil
+}
+
+// closeAll closes what can be closed, all of it, and joins the errors.
+func closeAll(plugins ...any) error {
+	var errs []error
+	for _, p := range plugins {
+		if c, ok := p.(closer); ok {
+			if err := closeOne(c); err != nil {
+				errs = append(errs, fmt.Errorf("closing %T: %w", p, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func closeOne(c closer) (err error) {
+	defer recoverTo(&err)
+	return c.Close()
+}
