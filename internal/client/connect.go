@@ -2,7 +2,6 @@ package client
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -199,21 +198,20 @@ func (m *Machine) linkUp(now clock.Instant, c *conn) {
 }
 
 // abandon orders the end of a link. The node is lost at once; the requests end with the link's Closed.
-func (m *Machine) abandon(now clock.Instant, c *conn, why reason, err error) {
+func (m *Machine) abandon(now clock.Instant, c *conn, why reason, cause error) {
 	if c.closing {
 		return
 	}
-	c.closing, c.why, c.err = true, why, err
-	m.orders = append(m.orders, link.Order{Kind: link.Close, Link: c.id, Err: err})
-	m.lost(now, c.node, why, err)
+	c.closing, c.why = true, why
+	c.err = m.lost(now, c.node, why, cause)
+	m.orders = append(m.orders, link.Order{Kind: link.Close, Link: c.id, Err: c.err})
 }
 
 // linkClosed is the end of a link: whatever was on it has let go.
 func (m *Machine) linkClosed(now clock.Instant, c *conn, err error) {
 	if !c.closing {
-		c.closing, c.err = true, err
-		c.why = m.whyClosed(c, err)
-		m.lost(now, c.node, c.why, err)
+		c.closing, c.why = true, whyClosed(c, err)
+		c.err = m.lost(now, c.node, c.why, err)
 	}
 	delete(m.links, c.id)
 	c.node.link = nil
@@ -229,13 +227,13 @@ func (m *Machine) linkClosed(now clock.Instant, c *conn, err error) {
 		if r.malformed {
 			kind = Malformed
 		}
-		m.answer(r, kind, c.node.failure(kind, c.err))
+		m.answer(r, kind, c.failure())
 	}
 	c.requests = nil
 }
 
 // whyClosed is what a close that we did not order means.
-func (m *Machine) whyClosed(c *conn, err error) reason {
+func whyClosed(c *conn, err error) reason {
 	switch {
 	case errors.Is(err, kerr.ErrAuthentication):
 		return unauthenticated
@@ -249,22 +247,12 @@ func (m *Machine) whyClosed(c *conn, err error) reason {
 	return dropped
 }
 
-// failure is the error of a request that was lost with its link.
-func (n *node) failure(k AnswerKind, err error) error {
-	sentinel := error(kerr.ErrDisconnected)
-	switch k {
-	case TimedOut:
-		sentinel = kerr.ErrTimeout
-	case AuthFailed:
-		sentinel = kerr.ErrAuthentication
+// failure is the error of requests that end with c. A planned end is an error to them.
+func (c *conn) failure() error {
+	if c.err != nil {
+		return c.err
 	}
-	switch {
-	case err == nil:
-		return fmt.Errorf("node %v: %w", n, sentinel)
-	case errors.Is(err, sentinel):
-		return fmt.Errorf("node %v: %w", n, err)
-	}
-	return fmt.Errorf("node %v: %w (%w)", n, sentinel, err)
+	return &LinkError{Node: c.node.Node, Kind: kerr.ErrDisconnected, Cause: errors.New("closed by the client")}
 }
 
 // Disconnect closes the connection to the node, if there is one, since its peer said something that makes no sense.

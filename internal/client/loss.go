@@ -1,12 +1,12 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"linger/internal/clock"
 	"linger/internal/kerr"
+	"linger/internal/metadata"
 )
 
 // reason says why a connection ended or did not come about.
@@ -64,40 +64,68 @@ func (m *Machine) Losses(dst []Loss) []Loss {
 	return dst
 }
 
-// lost takes n down, and says so once.
-func (m *Machine) lost(now clock.Instant, n *node, why reason, err error) {
+// lost takes n down, says so once, and returns the error that it amounts to: nil when it was planned.
+func (m *Machine) lost(now clock.Instant, n *node, why reason, cause error) error {
 	checking, setup := n.state == CheckingVersions, n.setup
 	to := Down
 	if why == unauthenticated {
 		to = Unauthenticated
 	}
 	m.becomeDown(now, n, to)
+	var err error
 	if !why.planned() {
-		n.lastErr = n.lossError(why, setup, err)
+		err = n.failed(why, setup, cause)
+		n.lastErr = err
 	}
-	m.losses = append(m.losses, Loss{Node: n.ID, Auth: why == unauthenticated, Err: n.errOf(why)})
-	m.logLoss(n, why, setup, err)
-	if n.ID < 0 && n.known && !why.planned() && (checking || why == dropped) {
+	m.losses = append(m.losses, Loss{Node: n.ID, Auth: why == unauthenticated, Err: err})
+	m.logLoss(n, why, setup, cause)
+	if n.ID < 0 && n.known && err != nil && (checking || why == dropped) {
 		// The connection stood but metadata never came: the address is likely no plain broker.
 		m.warn("Bootstrap broker %s:%d (id: %d rack: null) disconnected", n.Host, n.Port, n.ID)
 	}
+	return err
 }
 
-func (n *node) errOf(why reason) error {
-	if why.planned() {
-		return nil
+// LinkError says which broker could not be reached or was lost, and why. errors.Is finds the kind, which is one of
+// kerr.ErrDisconnected, ErrTimeout and ErrAuthentication, and the cause.
+type LinkError struct {
+	Node  metadata.Node
+	Kind  *kerr.Situation
+	Cause error // may be nil
+}
+
+// Error names the broker and the cause; the kind only when there is no cause.
+func (e *LinkError) Error() string {
+	cause := e.Cause
+	if cause == nil {
+		cause = e.Kind
 	}
-	return n.lastErr
+	return fmt.Sprintf("node %d (%s:%d): %v", e.Node.ID, e.Node.Host, e.Node.Port, cause)
 }
 
-func (n *node) lossError(why reason, setup time.Duration, err error) error {
+// Unwrap gives the kind and the cause.
+func (e *LinkError) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Cause}
+}
+
+func (n *node) failed(why reason, setup time.Duration, cause error) error {
 	switch why {
 	case setupTimeout:
-		return fmt.Errorf("node %v: %w: no connection within %d ms (socket.connection.setup.timeout.ms)", n, kerr.ErrTimeout, setup.Milliseconds())
+		cause = fmt.Errorf("no connection within %d ms (socket.connection.setup.timeout.ms)", setup.Milliseconds())
 	case unresolved:
-		return fmt.Errorf("node %v: %s can't be resolved: %w", n, n.Host, err)
+		cause = fmt.Errorf("%s can't be resolved: %w", n.Host, cause)
 	}
-	return n.failure(why.kind(), err)
+	e := &LinkError{Node: n.Node, Kind: kerr.ErrDisconnected, Cause: cause}
+	switch why.kind() {
+	case TimedOut:
+		e.Kind = kerr.ErrTimeout
+	case AuthFailed:
+		e.Kind = kerr.ErrAuthentication
+	}
+	return e
 }
 
 func (m *Machine) logLoss(n *node, why reason, setup time.Duration, err error) {
@@ -115,7 +143,7 @@ func (m *Machine) logLoss(n *node, why reason, setup time.Duration, err error) {
 	case dropped:
 		m.info("Node %v disconnected with %d requests in flight.%s", n, n.inFlight(), because(err))
 	case unauthenticated:
-		m.error("Connection to node %v failed authentication%s", n, dueTo(err))
+		m.error("Connection to node %v failed authentication due to: %v", n, err)
 	case nonsense:
 		m.warn("Disconnecting from node %v.%s", n, because(err))
 	case closedIdle:
@@ -141,13 +169,6 @@ func because(err error) string {
 		return ""
 	}
 	return " " + err.Error()
-}
-
-func dueTo(err error) string {
-	if err == nil || errors.Is(err, kerr.ErrAuthentication) && err == error(kerr.ErrAuthentication) {
-		return ""
-	}
-	return " due to: " + err.Error()
 }
 
 // Level of a log line.

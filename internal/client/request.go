@@ -31,8 +31,8 @@ type Request struct {
 	body      []byte
 }
 
-// expired reports whether the request is older than its time-out, not counting the time for which the broker throttled
-// us (Java: InFlightRequests.hasExpiredRequest).
+// deadline is when the request is older than its time-out, not counting the time for which the broker throttled us (Java:
+// InFlightRequests.hasExpiredRequest).
 func (r *Request) deadline() clock.Instant {
 	return past(r.SentAt.Add(r.Timeout).Add(r.throttled))
 }

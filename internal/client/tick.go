@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"linger/internal/clock"
-	"linger/internal/kerr"
 )
 
 // Tick does what is due: connections and requests that took too long, idle connections, bootstrap names to ask for
@@ -42,13 +43,11 @@ func (m *Machine) tickSetup(now clock.Instant, n *node) {
 	case now < n.setupDeadline():
 		m.wakeAt(n.setupDeadline())
 	case n.link != nil:
-		m.abandon(now, n.link, setupTimeout, errSetupTimeout)
+		m.abandon(now, n.link, setupTimeout, nil)
 	default:
-		m.lost(now, n, setupTimeout, errSetupTimeout)
+		m.lost(now, n, setupTimeout, nil)
 	}
 }
-
-var errSetupTimeout = fmt.Errorf("%w: connection setup", kerr.ErrTimeout)
 
 // tickRequests closes a connection on which a request has waited too long: its answer might still come, and nobody could
 // say then whose it is.
@@ -58,14 +57,22 @@ func (m *Machine) tickRequests(now clock.Instant, c *conn) {
 			m.wakeAt(d)
 			continue
 		}
-		what := "answer to"
-		if !r.written {
-			what = "way to write"
-		}
-		m.abandon(now, c, requestTimeout, fmt.Errorf("%w: no %s request %d (API %d) within %d ms (request.timeout.ms)",
-			kerr.ErrTimeout, what, r.Corr, r.Key, now.Sub(r.SentAt).Milliseconds()))
+		m.abandon(now, c, requestTimeout, r.late())
 		return
 	}
+}
+
+// late says for how long r has waited in vain, and for what.
+func (r *Request) late() error {
+	what := "answer to"
+	if !r.written {
+		what = "way to write"
+	}
+	throttled := ""
+	if r.throttled > 0 {
+		throttled = fmt.Sprintf(" and %d ms of throttling", r.throttled.Milliseconds())
+	}
+	return fmt.Errorf("no %s %s request %d within %d ms (request.timeout.ms)%s", what, kmsg.NameForKey(r.Key), r.Corr, r.Timeout.Milliseconds(), throttled)
 }
 
 // idleEnd is when c has been idle for too long, if nothing happens on it.
