@@ -80,52 +80,42 @@ func (b *Builder) Append(ts int64, key, value, headers []byte) (start int) {
 	if b.closed {
 		return NoRoom
 	}
-	if b.count == 0 {
-		b.baseTs = ts
-	}
-	body := b.bodyLen(ts, nullableLen(key), nullableLen(value), len(headers))
-	return b.put(body, ts, key, value, headers)
-}
-
-// TryAppend is HasRoomFor and Append in one: NoRoom when the batch is closed or would pass its write limit.
-func (b *Builder) TryAppend(ts int64, key, value, headers []byte) (start int) {
-	if b.count == 0 {
-		b.baseTs = ts
-	}
-	body := b.bodyLen(ts, nullableLen(key), nullableLen(value), len(headers))
-	if !b.roomFor(body + uvarintLen(uint64(body)<<1)) {
-		return NoRoom
-	}
+	body := b.bodyLen(ts, len(key), len(value), len(headers))
 	return b.put(body, ts, key, value, headers)
 }
 
 // RecordSize is the exact size that Append would take for such a record; keyLen and valueLen -1 for null, headersLen as
 // UpperBound has it.
 func (b *Builder) RecordSize(ts int64, keyLen, valueLen, headersLen int) int {
-	if b.count == 0 {
-		ts = b.baseTs // the first record's delta is 0
-	}
-	body := b.bodyLen(ts, keyLen, valueLen, headersLen)
-	return body + uvarintLen(uint64(body)<<1)
+	body := b.bodyLen(ts, max(keyLen, 0), max(valueLen, 0), headersLen)
+	return body + lenLen(body)
 }
 
-// bodyLen is the record's size without the length in front.
+// bodyLen is the record's size without the length in front. Null takes as much as an empty key or value.
 func (b *Builder) bodyLen(ts int64, keyLen, valueLen, headersLen int) int {
-	return 1 + varintLen(ts-b.baseTs) + uvarintLen(uint64(b.count)<<1) +
-		fieldLen(keyLen) + fieldLen(valueLen) + max(headersLen, 1)
+	return 1 + uvarintLen(b.delta(ts)) + lenLen(b.count) +
+		lenLen(keyLen) + keyLen + lenLen(valueLen) + valueLen + max(headersLen, 1)
+}
+
+// delta is ts as it is written. The first record's is 0: it sets the base.
+func (b *Builder) delta(ts int64) uint64 {
+	if b.count == 0 {
+		return 0
+	}
+	return zigzag(ts - b.baseTs)
 }
 
 // put writes the record straight into the last chunk, or leaves it to putAcross.
 func (b *Builder) put(body int, ts int64, key, value, headers []byte) int {
-	size := body + uvarintLen(uint64(body)<<1)
+	size := body + lenLen(body)
 	if size > len(b.tail)-b.at {
 		return b.putAcross(size, body, ts, key, value, headers)
 	}
 	dst := b.tail[b.at : b.at+size]
-	at := putUvarint(dst, 0, uint64(body)<<1)
+	at := putLen(dst, 0, body)
 	dst[at] = 0 // attributes
-	at = putUvarint(dst, at+1, zigzag(ts-b.baseTs))
-	at = putUvarint(dst, at, uint64(b.count)<<1)
+	at = putUvarint(dst, at+1, b.delta(ts))
+	at = putLen(dst, at, b.count)
 	at = putField(dst, at, key)
 	at = putField(dst, at, value)
 	if len(headers) == 0 {
@@ -143,11 +133,14 @@ func putField(dst []byte, at int, field []byte) int {
 		dst[at] = 1 // -1
 		return at + 1
 	}
-	at = putUvarint(dst, at, uint64(len(field))<<1)
+	at = putLen(dst, at, len(field))
 	return at + copy(dst[at:], field)
 }
 
 func (b *Builder) wrote(size int, ts int64) (start int) {
+	if b.count == 0 {
+		b.baseTs = ts
+	}
 	start = b.written
 	b.written += size
 	b.count++
@@ -161,10 +154,10 @@ func (b *Builder) putAcross(size, body int, ts int64, key, value, headers []byte
 		return NeedsChunk
 	}
 	var lead [MaxRecordOverhead + 5]byte
-	at := putUvarint(lead[:], 0, uint64(body)<<1)
+	at := putLen(lead[:], 0, body)
 	lead[at] = 0
-	at = putUvarint(lead[:], at+1, zigzag(ts-b.baseTs))
-	at = putUvarint(lead[:], at, uint64(b.count)<<1)
+	at = putUvarint(lead[:], at+1, b.delta(ts))
+	at = putLen(lead[:], at, b.count)
 	at = putUvarint(lead[:], at, zigzag(int64(nullableLen(key))))
 	b.write(lead[:at])
 	b.write(key)

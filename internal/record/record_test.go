@@ -150,6 +150,51 @@ func TestBuilderEqualsItsPlainTwinOverAnyChunks(t *testing.T) {
 	})
 }
 
+// TryAppend's short path does what tryExact does, or leaves it to it.
+func TestTryAppendEqualsItsPlainTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.SampledFrom([]int{200, 900, 16384, 40000}).Draw(t, "limit")
+		compressed := rapid.Bool().Draw(t, "compressed")
+		ratio := rapid.Float32Range(0.01, 1.5).Draw(t, "ratio")
+		chunk := rapid.IntRange(62, 40000).Draw(t, "chunk")
+		var fast, plain Builder
+		fast.Reset(make([]byte, chunk), limit, compressed, ratio)
+		plain.Reset(make([]byte, chunk), limit, compressed, ratio)
+		length := rapid.OneOf(rapid.IntRange(0, 70), rapid.IntRange(8100, 8300), rapid.IntRange(0, 300))
+		field := func(name string) []byte {
+			if rapid.Bool().Draw(t, name+" is null") {
+				return nil
+			}
+			return bytes.Repeat([]byte{name[0]}, length.Draw(t, name))
+		}
+		for range rapid.IntRange(1, 300).Draw(t, "records") {
+			ts := rapid.OneOf(rapid.Int64Range(1000, 1100), rapid.Int64Range(-1, math.MaxInt64)).Draw(t, "ts")
+			key, value := field("key"), field("value")
+			var headers []byte
+			if rapid.IntRange(0, 3).Draw(t, "headers") == 0 {
+				headers = AppendHeaders(nil, []Header{{"h", value}})
+			}
+			room := fast.HasRoomFor(ts, nullableLen(key), nullableLen(value), len(headers))
+			got, want := fast.TryAppend(ts, key, value, headers), plain.tryExact(ts, key, value, headers)
+			if got != want || room == (got == NoRoom) {
+				t.Fatalf("TryAppend gives %d, plainly %d, room %t", got, want, room)
+			}
+			if got == NeedsChunk {
+				fast.AddChunk(make([]byte, chunk))
+				plain.AddChunk(make([]byte, chunk))
+			}
+			if fast.Count() != plain.Count() || fast.UncompressedSize() != plain.UncompressedSize() ||
+				fast.MaxTimestamp() != plain.MaxTimestamp() || fast.Remaining() != plain.Remaining() {
+				t.Fatalf("%d records of %d bytes up to %d, plainly %d of %d up to %d", fast.Count(), fast.UncompressedSize(),
+					fast.MaxTimestamp(), plain.Count(), plain.UncompressedSize(), plain.MaxTimestamp())
+			}
+		}
+		if !bytes.Equal(bytes.Join(fast.Chunks(), nil), bytes.Join(plain.Chunks(), nil)) {
+			t.Fatal("bytes differ")
+		}
+	})
+}
+
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)

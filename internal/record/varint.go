@@ -14,8 +14,27 @@ func uvarintLen(u uint64) int { return (bits.Len64(u|1)*9 + 64) >> 6 }
 // varintLen is how many bytes n takes.
 func varintLen(n int64) int { return uvarintLen(zigzag(n)) }
 
+// lenLen is how many bytes the length n >= 0 takes.
+func lenLen(n int) int { return uvarintLen(uint64(n) << 1) }
+
+// putLen writes the length n >= 0 at dst[at:] and returns the place behind it. dst must have room.
+func putLen(dst []byte, at int, n int) int { return putUvarint(dst, at, uint64(n)<<1) }
+
 // putUvarint writes u at dst[at:] and returns the place behind it. dst must have room.
 func putUvarint(dst []byte, at int, u uint64) int {
+	if u < 0x80 { // most are: the rest is kept out of line
+		dst[at] = byte(u)
+		return at + 1
+	}
+	return putLong(dst, at, u)
+}
+
+func putLong(dst []byte, at int, u uint64) int {
+	if u < 1<<14 {
+		dst[at+1] = byte(u >> 7)
+		dst[at] = byte(u) | 0x80
+		return at + 2
+	}
 	for u >= 0x80 {
 		dst[at] = byte(u) | 0x80
 		u >>= 7
