@@ -16,9 +16,9 @@ func (p *Pool) Allocate(ctx context.Context, size int, maxBlock time.Duration) (
 		return nil, err
 	}
 	p.mu.Lock()
-	if p.closed {
+	if err := p.refuse(size); err != nil {
 		p.mu.Unlock()
-		return nil, errClosed()
+		return nil, err
 	}
 	b, ok := p.reserve(size)
 	if ok {
@@ -46,9 +46,9 @@ func (p *Pool) TryAllocate(size int) (b []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	p.mu.Lock()
-	if p.closed {
+	if err := p.refuse(size); err != nil {
 		p.mu.Unlock()
-		return nil, false, errClosed()
+		return nil, false, err
 	}
 	if b, ok = p.reserve(size); ok {
 		p.serve()
@@ -70,6 +70,15 @@ func (p *Pool) admit(size int) error {
 	case int64(size) > p.total:
 		return illegalArgument(fmt.Sprintf(
 			"Attempt to allocate %d bytes, but there is a hard limit of %d on memory allocations.", size, p.total))
+	}
+	return nil
+}
+
+// refuse is what else speaks against a request, in Java's order; under the lock.
+func (p *Pool) refuse(size int) error {
+	switch {
+	case p.closed:
+		return errClosed()
 	case size < 0:
 		return illegalArgument(fmt.Sprintf("capacity < 0: (%d < 0)", size))
 	}
