@@ -78,12 +78,12 @@ func (o *options) allSettings(key, value bool) []config.Setting {
 }
 
 func (p *Producer[K, V]) plugIn(o *options, cfg *config.Config, key Serializer[K], value Serializer[V]) (err error) {
-	values := textValues(cfg)
+	values, raw := textValues(cfg), rawValues(cfg)
 	c := &p.core
-	if p.key, err = serializerFor(key, "key.serializer", cfg.KeySerializer, o.registry, values); err != nil {
+	if p.key, err = serializerFor(key, "key.serializer", cfg.KeySerializer, o.registry, raw, true); err != nil {
 		return err
 	}
-	if p.value, err = serializerFor(value, "value.serializer", cfg.ValueSerializer, o.registry, values); err != nil {
+	if p.value, err = serializerFor(value, "value.serializer", cfg.ValueSerializer, o.registry, raw, false); err != nil {
 		return err
 	}
 	class := cfg.PartitionerClass
@@ -93,6 +93,7 @@ func (p *Producer[K, V]) plugIn(o *options, cfg *config.Config, key Serializer[K
 	if p.partitioner, p.partitionerOf, err = choosePartitioner[K, V](o, class, values); err != nil {
 		return err
 	}
+	p.choosesItself = p.partitioner != nil || p.partitionerOf != nil
 	list, err := interceptorsFor[K, V](o, cfg.InterceptorClasses, values)
 	if err != nil {
 		return err
@@ -189,6 +190,18 @@ func codecOf(v *config.Values) (compress.Codec, error) {
 		codec.Level = v.CompressionLevel
 	}
 	return codec, codec.Validate()
+}
+
+// rawValues are the options as a serializer sees them: what was given, under its own type.
+func rawValues(cfg *config.Config) map[string]any {
+	values := make(map[string]any)
+	for _, k := range config.Keys() {
+		values[k.Name], _ = cfg.Get(k.Name)
+	}
+	for k, v := range cfg.Extras() {
+		values[k] = v
+	}
+	return values
 }
 
 // textValues are the options as a plug-in's Configure sees them.

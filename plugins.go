@@ -50,7 +50,7 @@ type configurable interface {
 }
 
 // serializerFor is given or, when nil, what the option names; only one that an option made is configured, as in Java.
-func serializerFor[T any](given Serializer[T], key, class string, r Registry, values map[string]string) (Serializer[T], error) {
+func serializerFor[T any](given Serializer[T], key, class string, r Registry, raw map[string]any, isKey bool) (Serializer[T], error) {
 	if given != nil {
 		return given, nil
 	}
@@ -61,12 +61,7 @@ func serializerFor[T any](given Serializer[T], key, class string, r Registry, va
 	if err != nil {
 		return nil, err
 	}
-	s, ok := made.(Serializer[T])
-	if !ok {
-		var want T
-		return nil, fmt.Errorf("%w: Invalid value %s for configuration %s: it makes a %T, which does not serialize %T", kerr.ErrConfig, class, key, made, want)
-	}
-	return s, configure(key, s, values)
+	return configuredSerializer[T](made, key, raw, isKey)
 }
 
 func configure(key string, plugin any, values map[string]string) error {

@@ -24,6 +24,7 @@ type Producer[K, V any] struct {
 	interceptors  *chain[K, V] // nil when there are none
 	partitioner   Partitioner  // nil for the built-in logic
 	partitionerOf PartitionerOf[K, V]
+	choosesItself bool // one of the two is there
 }
 
 // core is the producer below the generic skin: it knows bytes alone.

@@ -26,11 +26,11 @@ func (p *Producer[K, V]) Send(ctx context.Context, r Record[K, V], cb Callback) 
 	if p.interceptors != nil {
 		return p.sendIntercepted(ctx, r, cb, false)
 	}
-	s := sending[K, V]{p: p, r: &r, callback: cb}
+	d := draft{topic: r.Topic, headers: r.Headers, wish: r.Partition, timestamp: r.Timestamp, callback: cb}
 	if cb != nil {
-		s.completion = done(cb)
+		d.completion = done(cb)
 	}
-	return s.run(ctx)
+	return p.send(ctx, &d, r.Key, r.Value)
 }
 
 // TrySend is Send that never blocks: where Send would wait it returns ErrWouldBlock and has taken nothing, so that the
@@ -39,11 +39,11 @@ func (p *Producer[K, V]) TrySend(r Record[K, V], cb Callback) (Future, error) {
 	if p.interceptors != nil {
 		return p.sendIntercepted(context.Background(), r, cb, true)
 	}
-	s := sending[K, V]{p: p, r: &r, callback: cb, never: true}
+	d := draft{topic: r.Topic, headers: r.Headers, wish: r.Partition, timestamp: r.Timestamp, callback: cb, never: true}
 	if cb != nil {
-		s.completion = done(cb)
+		d.completion = done(cb)
 	}
-	return s.run(context.Background())
+	return p.send(context.Background(), &d, r.Key, r.Value)
 }
 
 // SendSync sends r and waits for its outcome; the error is Send's or the outcome's. When ctx ends first the record may
@@ -58,197 +58,199 @@ func (p *Producer[K, V]) SendSync(ctx context.Context, r Record[K, V]) (RecordMe
 
 func (p *Producer[K, V]) sendIntercepted(ctx context.Context, r Record[K, V], cb Callback, never bool) (Future, error) {
 	r = p.interceptors.onSend(r)
-	s := sending[K, V]{p: p, r: &r, callback: cb, never: never, completion: p.interceptors.wrap(r.Headers, cb)}
-	return s.run(ctx)
+	d := draft{
+		topic: r.Topic, headers: r.Headers, wish: r.Partition, timestamp: r.Timestamp, callback: cb, never: never,
+		completion: p.interceptors.wrap(r.Headers, cb),
+	}
+	return p.send(ctx, &d, r.Key, r.Value)
 }
 
-// sending is one record on its way from Send to the accumulator: the steps of Java's doSend, in their order.
-type sending[K, V any] struct {
-	p          *Producer[K, V]
-	r          *Record[K, V]
+// draft is a record on its way from Send to the accumulator, without its typed sides.
+type draft struct {
+	topic      string
+	headers    []Header
+	wish       Partition
+	timestamp  time.Time
 	callback   Callback
 	completion accumulator.Callback
 	never      bool // never wait
 
-	topic     *accumulator.Topic
+	known     *accumulator.Topic
 	budget    time.Duration // what is left of max.block.ms
 	partition int32         // best known, -1 while the accumulator is to choose
 }
 
-func (s *sending[K, V]) run(ctx context.Context) (Future, error) {
-	s.partition = -1
-	f, err := s.steps(ctx)
+// send walks the steps of Java's doSend, in their order.
+func (p *Producer[K, V]) send(ctx context.Context, d *draft, k K, v V) (Future, error) {
+	d.partition = -1
+	f, err := p.steps(ctx, d, k, v)
 	if err != nil {
-		return s.refuse(err)
+		return p.refuse(d, err)
 	}
 	return f, nil
 }
 
-func (s *sending[K, V]) steps(ctx context.Context) (Future, error) {
-	c := &s.p.core
-	if err := s.check(); err != nil {
+func (p *Producer[K, V]) steps(ctx context.Context, d *draft, k K, v V) (Future, error) {
+	c := &p.core
+	if err := c.check(d); err != nil {
 		return Future{}, err
 	}
-	if err := s.findTopic(ctx); err != nil {
+	if err := c.findTopic(ctx, d); err != nil {
 		return Future{}, err
 	}
-	key, err := serialize(s.p.key, "key", s.r.Topic, s.r.Headers, &s.r.Key)
+	key, err := serialize(p.key, "key", d, k)
 	if err != nil {
 		return Future{}, err
 	}
-	value, err := serialize(s.p.value, "value", s.r.Topic, s.r.Headers, &s.r.Value)
+	value, err := serialize(p.value, "value", d, v)
 	if err != nil {
 		return Future{}, err
 	}
-	if err := s.choosePartition(key, value); err != nil {
-		return Future{}, err
+	if d.partition < 0 && p.choosesItself {
+		if err := p.askPartitioner(d, k, v, key, value); err != nil {
+			return Future{}, err
+		}
 	}
-	var headers []byte
-	if len(s.r.Headers) > 0 {
+	return c.append(ctx, d, key, value)
+}
+
+// append is the rest of the way, where a record is only bytes.
+func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future, error) {
+	// The key's hash is the third level of the choice; without a key the accumulator chooses, and sticks to its choice for
+	// a batch (KIP-794).
+	if d.partition < 0 && key != nil && !c.ignoreKeys {
+		d.partition = partition.ForKey(key, int(d.known.PartitionCount()))
+	}
+	e := accumulator.Entry{Key: key, Value: value, Callback: d.completion}
+	if len(d.headers) > 0 {
 		buf := c.headerBuffers.get()
 		defer c.headerBuffers.put(buf)
-		*buf = appendHeaders((*buf)[:0], s.r.Headers)
-		headers = *buf
+		*buf = appendHeaders((*buf)[:0], d.headers)
+		e.Headers = *buf
 	}
-	e := accumulator.Entry{Key: key, Value: value, Headers: headers, Callback: s.completion}
 	if err := c.checkSize(&e); err != nil {
 		return Future{}, err
 	}
-	if s.r.Timestamp.IsZero() {
-		e.TimestampMs = c.coarse.Load()
-	} else {
-		e.TimestampMs = s.r.Timestamp.UnixMilli()
+	e.TimestampMs = c.coarse.Load()
+	if !d.timestamp.IsZero() {
+		e.TimestampMs = d.timestamp.UnixMilli()
 	}
-	return s.append(ctx, &e)
-}
-
-func (s *sending[K, V]) append(ctx context.Context, e *accumulator.Entry) (Future, error) {
-	c := &s.p.core
 	var a accumulator.Appended
 	var err error
-	if s.never {
-		a, err = c.acc.TryAppend(s.topic, s.partition, e)
+	if d.never {
+		a, err = c.acc.TryAppend(d.known, d.partition, &e)
 	} else {
-		a, err = c.acc.Append(ctx, s.topic, s.partition, e, s.budget)
-	}
-	if a.Partition >= 0 {
-		s.partition = a.Partition
+		a, err = c.acc.Append(ctx, d.known, d.partition, &e, d.budget)
 	}
 	if err != nil {
+		d.partition = e.Partition
 		return Future{}, err
 	}
 	if a.Wake {
 		c.engine.Nudge()
 	}
-	return Future{result: a.Result, timestampMs: e.TimestampMs, index: a.Index, keySize: size(e.Key), valueSize: size(e.Value)}, nil
+	return Future{result: a.Result, timestampMs: e.TimestampMs, index: a.Index, keySize: size(key), valueSize: size(value)}, nil
 }
 
 // check refuses what needs no look at the cluster: a closed producer and a record that Java would not even construct.
-func (s *sending[K, V]) check() error {
-	if s.p.core.acc.IsClosed() {
+func (c *core) check(d *draft) error {
+	if c.acc.IsClosed() {
 		return kerr.ErrClosed
 	}
-	if s.r.Topic == "" {
+	if d.topic == "" {
 		return fmt.Errorf("%w: Topic cannot be empty; set Record.Topic", kerr.ErrIllegalArgument)
 	}
-	if n, chosen := s.r.Partition.Get(); chosen && n < 0 {
-		return fmt.Errorf("%w: Invalid partition: %d. Partition number should always be non-negative or null.", kerr.ErrIllegalArgument, n)
+	if d.wish.chosen && d.wish.number < 0 {
+		return fmt.Errorf("%w: Invalid partition: %d. Partition number should always be non-negative or null.", kerr.ErrIllegalArgument, d.wish.number)
 	}
-	if t := s.r.Timestamp; !t.IsZero() && t.UnixMilli() < 0 {
-		return fmt.Errorf("%w: Invalid timestamp: %d. Timestamp should always be non-negative or null.", kerr.ErrIllegalArgument, t.UnixMilli())
+	if !d.timestamp.IsZero() && d.timestamp.UnixMilli() < 0 {
+		return fmt.Errorf("%w: Invalid timestamp: %d. Timestamp should always be non-negative or null.", kerr.ErrIllegalArgument, d.timestamp.UnixMilli())
 	}
 	return nil
 }
 
 // findTopic is the first of the two places that may block.
-func (s *sending[K, V]) findTopic(ctx context.Context) error {
-	c := &s.p.core
-	s.budget = c.maxBlock
-	if s.r.Partition.chosen {
-		s.partition = s.r.Partition.number
+func (c *core) findTopic(ctx context.Context, d *draft) error {
+	d.budget = c.maxBlock
+	if d.wish.chosen {
+		d.partition = d.wish.number
 	}
-	if t := c.acc.Lookup(s.r.Topic); t != nil && s.partition < t.PartitionCount() {
-		s.topic = t
+	if t := c.acc.Lookup(d.topic); t != nil && d.partition < t.PartitionCount() {
+		d.known = t
 		return nil
 	}
-	if s.never {
-		c.engine.WantTopic(s.r.Topic)
+	if d.never {
+		c.engine.WantTopic(d.topic)
 		return kerr.ErrWouldBlock
 	}
-	t, waited, err := c.engine.WaitTopic(ctx, s.r.Topic, s.partition, c.maxBlock)
-	s.topic, s.budget = t, max(0, c.maxBlock-waited)
+	t, waited, err := c.engine.WaitTopic(ctx, d.topic, d.partition, c.maxBlock)
+	d.known, d.budget = t, max(0, c.maxBlock-waited)
 	return err
 }
 
-// choosePartition walks the four levels: the record's own, the configured partitioner, the key's hash, and last the
-// accumulator, which sticks to a partition for a batch (KIP-794).
-func (s *sending[K, V]) choosePartition(key, value []byte) error {
-	p := s.p
-	switch {
-	case s.partition >= 0:
-	case p.partitioner != nil || p.partitionerOf != nil:
-		n, err := s.askPartitioner(key, value)
-		if err != nil {
-			return err
-		}
-		if n < 0 {
-			return fmt.Errorf("%w: The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", kerr.ErrIllegalArgument, n)
-		}
-		if count := s.topic.PartitionCount(); n >= count {
-			return fmt.Errorf("%w: The partitioner generated partition number %d, but topic %s has %d partitions.", kerr.ErrIllegalArgument, n, s.r.Topic, count)
-		}
-		s.partition = n
-	case key != nil && !p.core.ignoreKeys:
-		s.partition = partition.ForKey(key, int(s.topic.PartitionCount()))
+// askPartitioner lets the configured partitioner choose: the second level, behind the record's own wish.
+func (p *Producer[K, V]) askPartitioner(d *draft, k K, v V, key, value []byte) error {
+	n, err := p.asked(d, k, v, key, value)
+	if err != nil {
+		return err
 	}
+	if n < 0 {
+		return fmt.Errorf("%w: The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", kerr.ErrIllegalArgument, n)
+	}
+	if count := d.known.PartitionCount(); n >= count {
+		return fmt.Errorf("%w: The partitioner generated partition number %d, but topic %s has %d partitions.", kerr.ErrIllegalArgument, n, d.topic, count)
+	}
+	d.partition = n
 	return nil
 }
 
-func (s *sending[K, V]) askPartitioner(key, value []byte) (n int32, err error) {
+func (p *Producer[K, V]) asked(d *draft, k K, v V, key, value []byte) (n int32, err error) {
 	defer recoverTo(&err)
-	cluster := s.p.core.cluster()
-	if s.p.partitionerOf != nil {
-		return s.p.partitionerOf.PartitionRecord(*s.r, key, value, cluster)
+	cluster := p.core.cluster()
+	if p.partitionerOf != nil {
+		r := Record[K, V]{Topic: d.topic, Key: k, Value: v, Headers: d.headers, Partition: d.wish, Timestamp: d.timestamp}
+		return p.partitionerOf.PartitionRecord(r, key, value, cluster)
 	}
-	return s.p.partitioner.Partition(s.r.Topic, key, value, cluster)
+	return p.partitioner.Partition(d.topic, key, value, cluster)
 }
 
 // refuse tells everybody who must hear of a record that fails inside Send (Java: the catch clauses of doSend). An
 // outcome in the sense of the API goes to the callback and the Future; anything else is Send's error. The interceptors
 // hear of both.
-func (s *sending[K, V]) refuse(err error) (Future, error) {
+func (p *Producer[K, V]) refuse(d *draft, err error) (Future, error) {
 	if errors.Is(err, kerr.ErrWouldBlock) {
 		return Future{}, err
 	}
-	c := &s.p.core
+	c := &p.core
 	c.refused.Add(1)
-	md := RecordMetadata{Topic: s.r.Topic, Partition: s.partition, Offset: -1, KeySize: -1, ValueSize: -1}
+	md := RecordMetadata{Topic: d.topic, Partition: d.partition, Offset: -1, KeySize: -1, ValueSize: -1}
 	api := kerr.IsAPI(err)
-	if api && s.callback != nil {
-		c.callBack(s.callback, md, err)
+	if api && d.callback != nil {
+		c.callBack(d.callback, md, err)
 	}
-	if s.p.interceptors != nil {
-		s.p.interceptors.onAck(md, s.r.Headers, err)
+	if p.interceptors != nil {
+		p.interceptors.onAck(md, d.headers, err)
 	}
 	if !api {
 		return Future{}, err
 	}
-	return Future{result: accumulator.NewFailedResult(s.r.Topic, s.partition, err), keySize: -1, valueSize: -1}, nil
+	return Future{result: accumulator.NewFailedResult(d.topic, d.partition, err), keySize: -1, valueSize: -1}, nil
 }
 
 // serialize is the bytes of v; byte slices pass as they are when no serializer stands in the way.
-func serialize[T any](ser Serializer[T], side, topic string, headers []Header, v *T) ([]byte, error) {
+func serialize[T any](ser Serializer[T], side string, d *draft, v T) ([]byte, error) {
 	if ser == nil {
-		return *any(v).(*[]byte), nil
+		b, _ := any(v).([]byte) // New has seen to it that T is []byte
+		return b, nil
 	}
-	b, err := ser.Serialize(topic, headers, *v)
+	b, err := ser.Serialize(d.topic, d.headers, v)
 	if err == nil {
 		return b, nil
 	}
 	if kerr.IsAPI(err) {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: Error when serializing %s for topic %q with %T (%s.serializer): %w", kerr.ErrSerialization, side, topic, ser, side, err)
+	return nil, fmt.Errorf("%w: Error when serializing %s for topic %q with %T (%s.serializer): %w", kerr.ErrSerialization, side, d.topic, ser, side, err)
 }
 
 func appendHeaders(dst []byte, headers []Header) []byte {
