@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"math"
 	"testing"
 
 	"linger/internal/kerr"
@@ -140,6 +141,18 @@ func TestExpiredBatchHoldsItsPartitionUntilItsFateIsKnown(t *testing.T) {
 		turn(t, m)
 		wantHeader(t, "the one behind", behind, 7, 1, 0)
 		wantHeader(t, "the last", last, 7, 1, 1)
+		wantHeader(t, "a new batch, since nothing is open any more", send(t, m, &p, 1), 7, 1, 2)
+	})
+	t.Run("of two that expired across the wrap the younger counts", func(t *testing.T) {
+		m := identified(t, ProducerID{7, 0})
+		var p Partition
+		p.StartAt(m.ProducerID(), math.MaxInt32-1)
+		first, second, third := send(t, m, &p, 1), send(t, m, &p, 1), send(t, m, &p, 1)
+		expire(t, m, &p, first)
+		expire(t, m, &p, second)
+		retried(t, m, &p, third, kerr.OutOfOrderSequenceNumber)
+		turn(t, m)
+		wantHeader(t, "the one behind both", third, 7, 1, 0)
 	})
 	t.Run("a batch that never left uses up no sequence", func(t *testing.T) {
 		m := identified(t, ProducerID{7, 0})
@@ -196,7 +209,9 @@ func TestExhaustedEpochFetchesAnotherProducerID(t *testing.T) {
 		t.Fatalf("identity %v in %v, want a new one to be asked for", m.ProducerID(), m.State())
 	}
 	wantHeld(t, m, &p, behind, NoID)
-	retried(t, m, &p, behind, kerr.OutOfOrderSequenceNumber) // its answer comes meanwhile
+	if !m.CanRetry(&p, behind, kerr.UnknownProducerID, 0) { // its answer comes meanwhile, and asks for a new epoch
+		t.Fatal("not tried again")
+	}
 	turn(t, m)
 	give(t, m, ProducerID{8, 0})
 	turn(t, m)
@@ -204,6 +219,33 @@ func TestExhaustedEpochFetchesAnotherProducerID(t *testing.T) {
 	wantHeader(t, "the batch that was in flight", behind, 8, 0, 0)
 	m.HandleCompleted(&p, behind, 0)
 	wantHeader(t, "the next batch", send(t, m, &p, 1), 8, 0, 1)
+}
+
+// FAULTS idem_out_of_order_always: each attempt of the batch next in line raises the epoch.
+func TestAGapAfterEachAttemptRaisesTheEpochEachTime(t *testing.T) {
+	m := identified(t, ProducerID{7, 0})
+	var p Partition
+	m.HandleCompleted(&p, send(t, m, &p, 1), 0)
+	s := send(t, m, &p, 1)
+	for epoch := int16(1); epoch < 4; epoch++ {
+		retried(t, m, &p, s, kerr.OutOfOrderSequenceNumber)
+		turn(t, m)
+		resend(t, m, &p, s)
+		wantHeader(t, "the attempt", s, 7, epoch, 0)
+	}
+}
+
+// CASES B03: the last acknowledged sequence is the very last one.
+func TestAGapRightBehindTheWrapIsSeen(t *testing.T) {
+	m := identified(t, ProducerID{7, 0})
+	var p Partition
+	p.StartAt(m.ProducerID(), math.MaxInt32-4)
+	m.HandleCompleted(&p, send(t, m, &p, 5), 0)
+	s := send(t, m, &p, 1)
+	wantHeader(t, "the batch", s, 7, 0, 0)
+	retried(t, m, &p, s, kerr.OutOfOrderSequenceNumber)
+	turn(t, m)
+	wantHeader(t, "the batch", s, 7, 1, 0)
 }
 
 // CASES B04, parity: brokers up to 4.4 accept any first sequence of a fresh partition. The first batch can then never
@@ -245,5 +287,32 @@ func TestOutOfOrderInATransactionIsAbortable(t *testing.T) {
 	fail(t, m, &p, s, kerr.OutOfOrderSequenceNumber, true)
 	if m.State() != AbortableError || kerr.CodeOf(m.LastError()) != kerr.OutOfOrderSequenceNumber {
 		t.Errorf("state %v, error %v", m.State(), m.LastError())
+	}
+}
+
+func TestUnknownProducerIDInATransactionForgetsThePartition(t *testing.T) {
+	m := New(Options{TransactionalID: "t"})
+	m.state, m.id, m.version2 = InTransaction, ProducerID{7, 0}, true
+	var p Partition
+	lost, s := &Stamp{Count: 1}, &Stamp{Count: 1}
+	m.Assign(&p, lost)
+	m.Assign(&p, s)
+	expire(t, m, &p, lost)
+	fail(t, m, &p, s, kerr.UnknownProducerID, true)
+	if p.Unresolved() || p.NextSequence() != 0 || p.ProducerID() != NoProducer() || len(m.unresolved) != 0 {
+		t.Errorf("unresolved %v, next %d, id %v", p.Unresolved(), p.NextSequence(), p.ProducerID())
+	}
+}
+
+func TestClientSideBumpIsNotAskedForWhileTheTransactionCompletes(t *testing.T) {
+	for state, want := range map[State]bool{InTransaction: true, CommittingTransaction: false} {
+		m := New(Options{TransactionalID: "t"})
+		m.state, m.coordinatorBumpsEpoch = state, true
+		if err := m.NoteError(&kerr.Error{Code: kerr.InvalidRecord}); err != nil {
+			t.Fatal(err)
+		}
+		if m.bumpWanted != want {
+			t.Errorf("from %v: bump wanted %v", state, m.bumpWanted)
+		}
 	}
 }

@@ -153,3 +153,15 @@ func TestRequestsWaitByPriorityThenByAge(t *testing.T) {
 		}
 	}
 }
+
+func TestRequestsAreDroppedInAnErrorState(t *testing.T) {
+	m := New(Options{})
+	turn(t, m)
+	m.FailPending(kafkaError("no"))
+	if m.State() != AbortableError {
+		t.Fatalf("state %v", m.State())
+	}
+	if r := m.Next(); r != nil || m.HasPending() || m.RequestOut() {
+		t.Errorf("next request %v, pending %v, out %v", r, m.HasPending(), m.RequestOut())
+	}
+}

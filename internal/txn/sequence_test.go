@@ -207,12 +207,16 @@ func TestPiecesOfASplitBatchShareItsSequences(t *testing.T) {
 func TestDuplicateKeepsTheLastOffset(t *testing.T) {
 	m := identified(t, ProducerID{7, 0})
 	var p Partition
+	m.HandleCompleted(&p, send(t, m, &p, 3), -1)
+	if offset, ok := p.LastAckedOffset(); ok {
+		t.Errorf("last acknowledged offset %d before any was told", offset)
+	}
 	m.HandleCompleted(&p, send(t, m, &p, 3), 100)
 	m.HandleCompleted(&p, send(t, m, &p, 3), -1)
 	if offset, ok := p.LastAckedOffset(); !ok || offset != 102 {
 		t.Errorf("last acknowledged offset %d %v, want 102", offset, ok)
 	}
-	if last, ok := p.LastAckedSequence(); !ok || last != 5 {
-		t.Errorf("last acknowledged sequence %d, want 5", last)
+	if last, ok := p.LastAckedSequence(); !ok || last != 8 {
+		t.Errorf("last acknowledged sequence %d, want 8", last)
 	}
 }
