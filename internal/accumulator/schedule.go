@@ -190,6 +190,11 @@ func (s *Schedule) settle(q *Queue) {
 // Refresh takes in what happened at the app's face since the last call and what time alone has changed: it looks at the
 // queues that signalled and at those whose linger or back-off is over, and renews load tables.
 func (s *Schedule) Refresh(now clock.Instant) {
+	s.takeIn(now)
+	s.renewLoad()
+}
+
+func (s *Schedule) takeIn(now clock.Instant) {
 	s.now = now
 	s.taken = s.acc.signals.take(s.taken[:0])
 	for _, q := range s.taken {
@@ -203,5 +208,4 @@ func (s *Schedule) Refresh(now clock.Instant) {
 	for s.waiting.top() <= now {
 		s.look(s.waiting.first(), now)
 	}
-	s.renewLoad()
 }

@@ -48,11 +48,36 @@ func (t *Topic) publish(c *metadata.Cluster) {
 		return
 	}
 	if m != t.meta || t.acc.o.RackAware {
-		t.view.Store(partition.NewView(int32(len(m.Partitions)), func(p int32) int32 { return m.Partitions[p].Leader },
-			t.acc.o.RackAware, t.acc.o.Rack, func(node int32) string { n, _ := c.NodeByID(node); return n.Rack }))
+		t.view.Store(t.acc.viewOf(m, c))
 	}
 	t.meta = m
 	t.count.Store(int32(len(m.Partitions)))
+}
+
+// viewOf lists the partitions with a leader in the metadata's order, which is the order that Java draws from.
+func (a *Accumulator) viewOf(m *metadata.Topic, c *metadata.Cluster) *partition.View {
+	v := &partition.View{Count: int32(len(m.Partitions))}
+	for i := range m.Partitions {
+		p := int32(i)
+		if m.Listed != nil {
+			if i >= len(m.Listed) {
+				break
+			}
+			p = m.Listed[i]
+		}
+		leader := m.Partitions[p].Leader
+		if leader == metadata.NoLeader {
+			continue
+		}
+		v.Available = append(v.Available, p)
+		if !a.o.RackAware || a.o.Rack == "" {
+			continue
+		}
+		if n, _ := c.NodeByID(leader); n.Rack == a.o.Rack {
+			v.InRack = append(v.InRack, p)
+		}
+	}
+	return v
 }
 
 // at is the queue of a partition, nil if it has none yet.

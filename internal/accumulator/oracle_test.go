@@ -1,0 +1,688 @@
+package accumulator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"linger/internal/clock"
+	"linger/internal/compress"
+	"linger/internal/kerr"
+	"linger/internal/record"
+	"linger/test/oracle"
+)
+
+// trace is one case of accumulator.json: what Java's RecordAccumulator did, step by step.
+type trace struct {
+	ID                    string
+	NodePartitions        map[string][]int32
+	BatchSize             int
+	LingerMs              int64
+	BufferMemory          int64
+	DeliveryTimeoutMs     int64
+	RetryBackoffMs        int64
+	RetryBackoffMaxMs     int64
+	Compression           string
+	Adaptive              bool
+	AvailabilityTimeoutMs int64
+	Leaders               []int32
+	Randoms               []int32
+	ValueSeed             *uint64
+	Steps                 []traceStep
+}
+
+type traceStep struct {
+	Step string
+	Now  int64
+
+	RecordsPerQueuedBatch       map[string][]int
+	HasUndrained, HasIncomplete bool
+	AvailableMemory             int64
+
+	Results []struct {
+		Partition                    int32
+		BatchIsFull, NewBatchCreated bool
+		AppendedBytes                int
+	}
+	Error                 []struct{ Class, Message string }
+	ReadyNodes            []int32
+	NextReadyCheckDelayMs int64
+	UnknownLeaderTopics   []string
+	Drained               map[string][]traceBatch
+	Expired               []traceBatch
+	NextExpiryTimeMs      int64
+	NodePartitions        map[string][]int32
+	Batches               int
+	Estimation            float32
+	Load                  *struct {
+		CumulativeFrequency []int32
+		PartitionIDs        []int32
+	}
+}
+
+type traceBatch struct {
+	Partition            int32
+	Records              int
+	EstimatedSizeInBytes int
+	SizeInBytes          int
+	CreatedMs            int64
+	Attempts             int
+	Name                 int
+}
+
+func (s *traceStep) verb() string   { return strings.Fields(s.Step)[0] }
+func (s *traceStep) args() []string { return strings.Fields(s.Step)[1:] }
+
+// ACC-05 … ACC-31, PART-14, PART-18, PART-25, SND-12, SND-17: each by the cases that show it.
+func TestOracleAccumulator(t *testing.T) {
+	var set struct {
+		Topic string
+		Cases []trace
+	}
+	oracle.Load(t, "accumulator.json", &set)
+	rules := []oracle.Rule[trace]{
+		{
+			Name: "wakes for every partition that lingers",
+			Reason: "NextReady is kept from turn to turn, for all partitions; Java recomputes it in each turn and leaves out those whose " +
+				"node an earlier partition has made ready. We may wake earlier, never later, and find nothing new.",
+			Matches: func(c trace) bool { return !c.anyOtherRule() && c.lingersOnReadyNode() },
+			Instead: func(t *testing.T, c trace) { replay(t, set.Topic, c, nextReadyOfAll) },
+		},
+		{
+			Name: "well-compressed batches are charged",
+			Reason: "Java compresses while it appends; we keep records until the batch is closed and charge the pool for all of them, " +
+				"so less is available than in Java.",
+			Matches: func(c trace) bool { return !c.splitsTwice() && !c.flushesEarly() && c.outgrowsBuffer() },
+			Instead: func(t *testing.T, c trace) { replay(t, set.Topic, c, nextReadyOfAll|chargedByChunk) },
+		},
+		{
+			Name: "pieces keep the charge of their batch",
+			Reason: "Java's pieces are not counted in buffer.memory and its accumulator keeps the batch they came from until the sender " +
+				"frees it; ours carry its charge home.",
+			Matches: func(c trace) bool {
+				return !c.splitsTwice() && !c.flushesEarly() && !c.outgrowsBuffer() && c.endsAfterSplit()
+			},
+			Instead: func(t *testing.T, c trace) { replay(t, set.Topic, c, nextReadyOfAll|chargedByChunk|splitEndsBatch) },
+		},
+		{
+			Name:    "pieces of compressed pieces depend on the codec",
+			Reason:  "A piece is cut to half its compressed size, and our encoders' sizes are not the JDK's.",
+			Matches: func(c trace) bool { return c.splitsTwice() },
+			Instead: func(t *testing.T, c trace) {
+				replay(t, set.Topic, c, nextReadyOfAll|chargedByChunk|splitEndsBatch|freeSplit)
+			},
+		},
+		{
+			Name: "a flush has a generation of its own",
+			Reason: "Java lets records that come during a flush join the batches being flushed and sends everything early while it " +
+				"lasts; ours go to new batches, which linger.",
+			Matches: func(c trace) bool { return !c.splitsTwice() && c.flushesEarly() },
+			Instead: func(t *testing.T, c trace) { replay(t, set.Topic, c, nextReadyOfAll|flushGeneration) },
+		},
+	}
+	oracle.Run(t, set.Cases, func(c trace) string { return c.ID }, rules, func(t *testing.T, c trace) { replay(t, set.Topic, c, 0) })
+}
+
+// differences that a rule allows in a replay; what is asserted instead stands where each is used.
+type difference uint8
+
+const (
+	nextReadyOfAll difference = 1 << iota
+	chargedByChunk
+	splitEndsBatch
+	freeSplit
+	flushGeneration
+)
+
+func (c trace) anyOtherRule() bool {
+	return c.splitsTwice() || c.flushesEarly() || c.outgrowsBuffer() || c.endsAfterSplit()
+}
+
+// lingersOnReadyNode: at a ready step the only batch of a partition whose leader is ready has neither lingered nor is
+// full, or backs off.
+func (c trace) lingersOnReadyNode() bool {
+	leaders := slices.Clone(c.Leaders)
+	waitsUntil := make([]int64, len(leaders)) // by partition, of the batch that came last
+	for _, s := range c.Steps {
+		a := s.args()
+		switch s.verb() {
+		case "leader":
+			leaders[atoi(a[0])] = int32(atoi(a[1]))
+		case "append":
+			for _, r := range s.Results {
+				if r.BatchIsFull {
+					waitsUntil[r.Partition] = 0
+				} else if r.NewBatchCreated {
+					waitsUntil[r.Partition] = s.Now + c.LingerMs
+				}
+			}
+		case "reenqueue":
+			for p := range waitsUntil {
+				waitsUntil[p] = max(waitsUntil[p], s.Now+c.RetryBackoffMaxMs)
+			}
+		case "ready":
+			for p, batches := range s.RecordsPerQueuedBatch {
+				if len(batches) > 0 && waitsUntil[atoi(p)] > s.Now && slices.Contains(s.ReadyNodes, leaders[atoi(p)]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// outgrowsBuffer: a compressed batch takes more than batch.size uncompressed.
+func (c trace) outgrowsBuffer() bool {
+	if c.Compression == "none" {
+		return false
+	}
+	size := 0
+	for _, s := range c.Steps {
+		if s.verb() == "append" {
+			size = max(size, atoi(s.args()[1]))
+		}
+		for _, batches := range s.RecordsPerQueuedBatch {
+			for _, records := range batches {
+				if records > 1 && records*size > c.BatchSize-61 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (c trace) endsAfterSplit() bool {
+	split := slices.IndexFunc(c.Steps, func(s traceStep) bool { return s.verb() == "split" })
+	return split >= 0 && slices.ContainsFunc(c.Steps[split:], func(s traceStep) bool {
+		return s.verb() == "complete" || strings.HasPrefix(s.verb(), "abort")
+	})
+}
+
+func (c trace) splitsTwice() bool {
+	splits := 0
+	for _, s := range c.Steps {
+		if s.verb() == "split" {
+			splits++
+		}
+	}
+	return c.Compression != "none" && splits > 1
+}
+
+func (c trace) flushesEarly() bool {
+	flush := slices.IndexFunc(c.Steps, func(s traceStep) bool { return s.verb() == "begin-flush" })
+	return flush >= 0 && slices.ContainsFunc(c.Steps[flush:], func(s traceStep) bool { return s.verb() == "append" })
+}
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// player replays one trace against an accumulator.
+type player struct {
+	*fixture
+	t       *testing.T
+	c       trace
+	allowed difference
+
+	leaders []int32
+	epochs  []int32
+	named   []*Batch // drained batches by name
+	gone    map[*Batch]bool
+	random  int
+	flushed *Generation
+	expiry  int64 // Java accumulates the earliest expiry until its caller resets it
+}
+
+func replay(t *testing.T, topic string, c trace, allowed difference) {
+	codec, err := compress.ParseType(c.Compression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &player{t: t, c: c, allowed: allowed, leaders: slices.Clone(c.Leaders), gone: map[*Batch]bool{}, expiry: math.MaxInt64}
+	for range c.Leaders {
+		p.epochs = append(p.epochs, 5)
+	}
+	p.fixture = newFixture(t, setup{
+		topic: topic, batchSize: c.BatchSize, linger: clock.Ms(c.LingerMs), memory: c.BufferMemory, deliveryTimeout: clock.Ms(c.DeliveryTimeoutMs),
+		backoffMs: c.RetryBackoffMs, backoffMaxMs: c.RetryBackoffMaxMs, codec: codec, adaptive: c.Adaptive,
+		availability: clock.Ms(c.AvailabilityTimeoutMs),
+		random: func() int32 {
+			p.random++
+			return c.Randoms[(p.random-1)%len(c.Randoms)]
+		},
+	})
+	p.cluster(c.NodePartitions)
+	for i := range c.Steps {
+		if !t.Run(fmt.Sprintf("%02d %s", i, c.Steps[i].Step), func(t *testing.T) { p.t = t; p.play(&c.Steps[i]) }) {
+			return
+		}
+		if p.flushed != nil && c.Steps[i].verb() == "append" {
+			return // from the first record after the flush on, the queues are not Java's
+		}
+	}
+}
+
+// cluster lists the partitions so that each node has its own in the given order, higher numbers first where that leaves a
+// choice: that is how the recorder's metadata listed them.
+func (p *player) cluster(byNode map[string][]int32) {
+	var listed []int32
+	rest := [][]int32{byNode["1"], byNode["2"], byNode["3"]}
+	for {
+		best := -1
+		for i, list := range rest {
+			if len(list) > 0 && (best < 0 || list[0] > rest[best][0]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		listed, rest[best] = append(listed, rest[best][0]), rest[best][1:]
+	}
+	for i := range p.leaders {
+		if !slices.Contains(listed, int32(i)) {
+			listed = append(listed, int32(i))
+		}
+	}
+	p.setCluster(p.leaders, p.epochs, listed)
+}
+
+func (p *player) play(s *traceStep) {
+	args := s.args()
+	switch s.verb() {
+	case "append":
+		p.append(s, args)
+	case "ready":
+		p.ready(s)
+	case "drain":
+		p.drain(s, args)
+	case "advance":
+		p.clk.Advance(clock.Ms(int64(atoi(args[0]))))
+	case "mute":
+		p.sched.takeIn(p.clk.Now())
+		p.sched.Mute(p.topic.queue(int32(atoi(args[0]))))
+	case "unmute":
+		p.sched.Unmute(p.topic.queue(int32(atoi(args[0]))))
+	case "leader":
+		p.leaders[atoi(args[0])], p.epochs[atoi(args[0])] = int32(atoi(args[1])), int32(atoi(args[2]))
+		p.sched.takeIn(p.clk.Now())
+		p.cluster(s.NodePartitions)
+	case "reenqueue":
+		p.sched.Landed(p.named[atoi(args[0])])
+		p.sched.PutBack(p.named[atoi(args[0])], p.clk.Now())
+	case "complete":
+		p.complete(p.named[atoi(args[0])])
+	case "split":
+		p.split(s, p.named[atoi(args[0])])
+	case "expired":
+		p.expired(s)
+	case "reset-expiry":
+		p.expiry = math.MaxInt64
+	case "estimate":
+		ratio, err := strconv.ParseFloat(args[0], 32)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.topic.ratio.Set(float32(ratio))
+	case "latency":
+		p.sched.NodeLatency(int32(atoi(args[0])), p.clk.Now(), args[1] == "true")
+	case "load":
+		p.load(s)
+	case "waiter":
+		p.waitForMemory(atoi(args[0]))
+	case "begin-flush":
+		p.flushed = p.acc.Flush()
+	case "close":
+		p.acc.Close()
+	case "abort-undrained":
+		p.abort(p.sched.Queued)
+	case "abort-incomplete", "abort-all", "abort-batches", "abort":
+		p.abort(p.sched.Unended)
+	default:
+		p.t.Fatalf("unknown step %q", s.Step)
+	}
+	p.compareState(s)
+}
+
+func (p *player) append(s *traceStep, args []string) {
+	partition, count := AnyPartition, 1
+	if args[0] != "?" {
+		partition = int32(atoi(args[0]))
+	}
+	if len(args) > 2 {
+		count = atoi(args[2])
+	}
+	for i := range count {
+		value := make([]byte, atoi(args[1]))
+		if p.c.ValueSeed != nil { // the same incompressible bytes for each record
+			random := rand.New(rand.NewPCG(*p.c.ValueSeed, 0))
+			for i := range value {
+				value[i] = byte(random.Uint32())
+			}
+		}
+		r, err := p.acc.Append(context.Background(), p.topic, partition, &Entry{TimestampMs: p.clk.WallMs(), Value: value}, 0)
+		if i >= len(s.Results) {
+			p.wantError(s, err)
+			return
+		}
+		want := s.Results[i]
+		if err != nil {
+			p.t.Fatalf("record %d: %v", i, err)
+		}
+		if p.flushed != nil {
+			if !r.NewBatch {
+				p.t.Errorf("record %d joined a batch that is being flushed", i)
+			}
+			return
+		}
+		if r.Partition != want.Partition || r.BatchFull != want.BatchIsFull || r.NewBatch != want.NewBatchCreated || r.Bytes != want.AppendedBytes {
+			p.t.Fatalf("record %d: got partition %d, full %v, new %v, %d bytes; Java %+v", i, r.Partition, r.BatchFull, r.NewBatch, r.Bytes, want)
+		}
+	}
+}
+
+func (p *player) wantError(s *traceStep, err error) {
+	if len(s.Error) == 0 || err == nil {
+		p.t.Fatalf("got error %v, Java %v", err, s.Error)
+	}
+	class := s.Error[0].Class[strings.LastIndexByte(s.Error[0].Class, '.')+1:]
+	if got := kerr.JavaName(err); got != class {
+		p.t.Errorf("got a %s, Java a %s", got, class)
+	}
+	if got := kerr.JavaMessage(err); got != s.Error[0].Message {
+		p.t.Errorf("got message %q, Java %q", got, s.Error[0].Message)
+	}
+}
+
+func (p *player) ready(s *traceStep) {
+	now := p.clk.Now()
+	p.sched.Refresh(now)
+	nodes := p.sched.Ready(now, nil)
+	slices.Sort(nodes)
+	if !slices.Equal(nodes, s.ReadyNodes) {
+		p.t.Errorf("ready nodes %v, Java %v", nodes, s.ReadyNodes)
+	}
+	if got := p.sched.UnknownLeaders(); !slices.Equal(got, s.UnknownLeaderTopics) {
+		p.t.Errorf("unknown leaders %q, Java %q", got, s.UnknownLeaderTopics)
+	}
+	got := int64(math.MaxInt64)
+	if at := p.sched.NextReady(); at != clock.Never {
+		got = at.Sub(now).Milliseconds()
+	}
+	if p.allowed&nextReadyOfAll == 0 {
+		if got != s.NextReadyCheckDelayMs {
+			p.t.Errorf("next ready check in %d ms, Java %d ms", got, s.NextReadyCheckDelayMs)
+		}
+		return
+	}
+	if got > s.NextReadyCheckDelayMs {
+		p.t.Errorf("next ready check in %d ms, later than Java's %d ms", got, s.NextReadyCheckDelayMs)
+	}
+	if at, want := p.sched.NextReady(), p.nextReady(now); at != want {
+		p.t.Errorf("next ready check at %d, but the next partition is ready at %d", at, want)
+	}
+}
+
+// nextReady is the plain twin of NextReady: a walk over all partitions.
+func (p *player) nextReady(now clock.Instant) clock.Instant {
+	next := clock.Never
+	for i, leader := range p.leaders {
+		q := p.topic.at(int32(i))
+		if q == nil || q.batches.len() == 0 || q.Muted || leader < 0 {
+			continue
+		}
+		b := q.batches.front()
+		at := b.LastAttempt.Add(p.acc.o.Linger)
+		if b.backingOff(now) {
+			at = b.retryAt
+		} else if q.batches.len() > 1 || b.full() {
+			at = now
+		}
+		if at > now {
+			next = min(next, at)
+		}
+	}
+	return next
+}
+
+func (p *player) drain(s *traceStep, args []string) {
+	now := p.clk.Now()
+	p.sched.takeIn(now)
+	for _, node := range strings.Split(args[1], ",") {
+		id := int32(atoi(node))
+		p.sealHeads(id)
+		want := s.Drained[node]
+		got := p.sched.Drain(now, id, atoi(args[0]), nil, nil)
+		if len(got) != len(want) {
+			p.t.Fatalf("node %d: %d batches, Java %d", id, len(got), len(want))
+		}
+		for i, b := range got {
+			p.sameBatch(b, want[i])
+			if want[i].Name != len(p.named) {
+				p.t.Fatalf("batch is %d, Java's %d", len(p.named), want[i].Name)
+			}
+			p.named = append(p.named, b)
+			p.learn(b, want[i])
+		}
+	}
+}
+
+// sealHeads compresses what a drain of the node would take, as Java's drain does.
+func (p *player) sealHeads(node int32) {
+	if p.c.Compression == "none" {
+		return
+	}
+	n := p.sched.nodes[node]
+	for _, q := range n.queues {
+		if q == nil || q.Muted || q.batches.len() == 0 {
+			continue
+		}
+		b := q.batches.front()
+		if b.state == Open || b.state == Closed {
+			p.sched.finalBytes(q, b)
+		}
+		p.handedOut = p.sched.Seals(p.handedOut)
+		if i := slices.Index(p.handedOut, b); i >= 0 {
+			p.handedOut = slices.Delete(p.handedOut, i, i+1)
+			b.Seal(p.compressor)
+			expected := p.topic.ratio.Ratio()
+			p.sched.Sealed(b)
+			p.topic.ratio.Set(expected) // Java learns at the drain, and from its own encoder's size: see learn
+		}
+	}
+}
+
+// learn has the topic expect what Java expects after it compressed this batch. Our encoders' sizes must be near.
+func (p *player) learn(b *Batch, want traceBatch) {
+	if p.c.Compression == "none" || b.Attempts > 0 {
+		return
+	}
+	java := float32(want.SizeInBytes-record.BatchOverhead) / float32(b.UncompressedSize()-record.BatchOverhead)
+	if ours := b.builder.CompressionRatio(); math.Abs(float64(ours-java)) > 0.05 {
+		p.t.Errorf("compression ratio %v, Java %v", ours, java)
+	}
+	p.topic.ratio.Observe(java)
+}
+
+func (p *player) sameBatch(b *Batch, want traceBatch) {
+	if b.Queue.Partition != want.Partition || b.RecordCount() != want.Records || b.Attempts != want.Attempts || b.CreatedAt != at(want.CreatedMs) {
+		p.t.Fatalf("got batch of partition %d: %d records, %d attempts, created %d; Java %+v",
+			b.Queue.Partition, b.RecordCount(), b.Attempts, b.CreatedAt, want)
+	}
+	if p.c.Compression == "none" && (b.Size() != want.EstimatedSizeInBytes || want.SizeInBytes != 0 && b.Size() != want.SizeInBytes) {
+		p.t.Errorf("batch of partition %d has %d bytes, Java %+v", b.Queue.Partition, b.Size(), want)
+	}
+}
+
+func (p *player) complete(b *Batch) {
+	if p.gone[b] {
+		return // split: it ended there
+	}
+	p.gone[b] = true
+	p.land(b)
+	c := p.sched.Complete(b, Ending{BaseOffset: 0, LogAppendMs: -1})
+	p.acc.Free(p.mayFree(b))
+	c.Finish()
+}
+
+func (p *player) split(s *traceStep, b *Batch) {
+	q, records, before := b.Queue, b.RecordCount(), b.Queue.batches.len()
+	p.land(b)
+	got := p.sched.Split(b, p.clk.Now(), func(*Batch) {})
+	p.gone[b] = true
+	p.acc.Free(p.mayFree(b))
+	if p.allowed&freeSplit != 0 && got != s.Batches {
+		sum := 0
+		for i := range q.batches.len() - before {
+			sum += q.batches.at(i).RecordCount()
+		}
+		if sum != records || records > 1 && got < 2 {
+			p.t.Errorf("%d records became %d pieces with %d records", records, got, sum)
+		}
+		p.t.Skip("from here on the pieces are not Java's")
+	}
+	if got != s.Batches {
+		p.t.Errorf("%d pieces, Java %d", got, s.Batches)
+	}
+	ratio := p.topic.ratio.Ratio()
+	off := math.Abs(float64(ratio - s.Estimation))
+	if p.c.Compression == "none" && off != 0 || off > 0.03 || (ratio == 1) != (s.Estimation == 1) {
+		p.t.Errorf("expected ratio %v, Java %v", ratio, s.Estimation)
+	}
+	p.topic.ratio.Set(s.Estimation) // the ratio of incompressible bytes depends on the encoder; go on with Java's
+}
+
+func (p *player) expired(s *traceStep) {
+	now := p.clk.Now()
+	p.sched.takeIn(now)
+	var got []*Batch
+	for _, b := range p.sched.Expired(now, nil) {
+		if b.state != InFlight { // Java's accumulator does not see those in flight: its sender does
+			got = append(got, b)
+		}
+	}
+	if len(got) != len(s.Expired) {
+		p.t.Fatalf("%d batches expired, Java %d", len(got), len(s.Expired))
+	}
+	for i, b := range got {
+		p.sameBatch(b, s.Expired[i])
+	}
+	next := clock.Never // of queued batches, by walking
+	for i := range p.leaders {
+		if q := p.topic.at(int32(i)); q != nil && q.batches.len() > 0 {
+			next = min(next, q.batches.front().CreatedAt.Add(p.acc.o.DeliveryTimeout))
+		}
+	}
+	if next != clock.Never {
+		p.expiry = min(p.expiry, int64(next)/1e6)
+	}
+	if p.expiry != s.NextExpiryTimeMs {
+		p.t.Errorf("next expiry %d, Java %d", p.expiry, s.NextExpiryTimeMs)
+	}
+	for _, q := range p.sched.queues {
+		for _, b := range q.InFlight {
+			if !b.late && !b.ended {
+				next = min(next, b.CreatedAt.Add(p.acc.o.DeliveryTimeout))
+			}
+		}
+	}
+	if got := p.sched.NextExpiry(); got != next {
+		p.t.Errorf("NextExpiry is %d, but the oldest batch expires at %d", got, next)
+	}
+}
+
+func (p *player) load(s *traceStep) {
+	table := p.topic.sticky.Load()
+	if s.Load == nil || table == nil {
+		if (s.Load == nil) != (table == nil) {
+			p.t.Errorf("load table %+v, Java %+v", table, s.Load)
+		}
+		return
+	}
+	if !slices.Equal(table.Total.Cumulative, s.Load.CumulativeFrequency) || !slices.Equal(table.Total.Partitions, s.Load.PartitionIDs) {
+		p.t.Errorf("load table %+v, Java %+v", table.Total, s.Load)
+	}
+}
+
+func (p *player) abort(which func([]*Batch) []*Batch) {
+	p.sched.takeIn(p.clk.Now())
+	for _, b := range which(nil) {
+		p.gone[b] = true
+		c := p.sched.Complete(b, Ending{BaseOffset: -1, LogAppendMs: -1, Err: kerr.ErrForceClosed})
+		if b.holder == HeldByRequest {
+			p.sched.Landed(b) // Java frees at once
+		}
+		p.acc.Free(p.mayFree(b))
+		c.Finish()
+	}
+}
+
+func (p *player) compareState(s *traceStep) {
+	if p.flushed != nil && s.verb() == "append" {
+		return
+	}
+	queued := map[string][]int{}
+	undrained := 0
+	for i := range p.leaders {
+		q := p.topic.at(int32(i))
+		if q == nil {
+			continue
+		}
+		counts := []int{}
+		for k := range q.batches.len() {
+			counts = append(counts, q.batches.at(k).RecordCount())
+		}
+		queued[strconv.Itoa(i)] = counts
+		undrained += len(counts)
+	}
+	if want := s.RecordsPerQueuedBatch; len(queued)+len(want) > 0 && !reflect.DeepEqual(queued, want) {
+		p.t.Errorf("queues %v, Java %v", queued, want)
+	}
+	if got := p.sched.Undrained(); got != undrained || (got > 0) != s.HasUndrained {
+		p.t.Errorf("%d batches undrained of %d, Java %v", got, undrained, s.HasUndrained)
+	}
+	if got := p.sched.Incomplete() > 0; got != s.HasIncomplete && p.allowed&splitEndsBatch == 0 {
+		p.t.Errorf("incomplete %v, Java %v", got, s.HasIncomplete)
+	}
+	got := p.pool.Available()
+	if p.allowed&chargedByChunk == 0 && got != s.AvailableMemory {
+		p.t.Errorf("available memory %d, Java %d", got, s.AvailableMemory)
+	}
+	if want := p.pool.Total() - p.charged(); p.allowed&chargedByChunk != 0 && got != want {
+		p.t.Errorf("available memory %d, but what batches hold leaves %d", got, want)
+	}
+}
+
+// charged is what the batches in queues and in flight are charged with.
+func (p *player) charged() (sum int64) {
+	add := func(b *Batch) {
+		sum += int64(b.charge)
+		if !b.piece {
+			for _, chunk := range b.builder.Memory()[1:] {
+				sum += int64(len(chunk))
+			}
+		}
+	}
+	for i := range p.leaders {
+		if q := p.topic.at(int32(i)); q != nil {
+			for k := range q.batches.len() {
+				add(q.batches.at(k))
+			}
+			for _, b := range q.InFlight {
+				add(b)
+			}
+		}
+	}
+	return sum
+}
