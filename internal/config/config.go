@@ -82,7 +82,7 @@ func (c *Config) Unused(readByPlugins ...string) (l Line, ok bool) {
 func (c *Config) reads(key string) bool {
 	i, known := byName[key]
 	if !known {
-		return strings.HasPrefix(key, "metrics.context.")
+		return false
 	}
 	tls := strings.HasSuffix(c.SecurityProtocol, "SSL")
 	sasl := strings.HasPrefix(c.SecurityProtocol, "SASL_")

@@ -102,13 +102,17 @@ func (p *parser) checkTransactions(idempotent bool) *Error {
 	return nil
 }
 
-// checkNulls refuses Java's null where Java has no check and runs into a NullPointerException later.
+// checkNulls refuses Java's null where Java has no check and runs into a NullPointerException later. Keys of security
+// are left to the parts that read them.
 func (p *parser) checkNulls() *Error {
 	for _, k := range table {
-		mayBeNull := k.Default == nil || k.Type == String && k.Name != clientID || k.Type == Class
-		if p.values[k.Name] == nil && !mayBeNull {
+		if p.values[k.Name] == nil && !k.mayBeNull() && k.Group < Security {
 			return Invalid(k.Name, nil, "Value must be non-null")
 		}
 	}
 	return nil
+}
+
+func (k Key) mayBeNull() bool {
+	return k.Default == nil || k.Type == String && k.Name != clientID
 }

@@ -32,7 +32,10 @@ func differences() []rule {
 				return shoutsAll(v) && strings.Contains(v.Producer.message(), "configuration acks:")
 			},
 			Instead: func(t *testing.T, v vector) {
-				if c := v.accepted(t); c != nil && c.Acks != -1 {
+				switch c, err := v.parse(v.scratch(t)); {
+				case err != nil && strings.Contains(err.Error(), "configuration acks"):
+					t.Error(err) // Java stopped here; what else is wrong comes up now
+				case err == nil && c.Acks != -1:
 					t.Errorf("acks %d, want -1", c.Acks)
 				}
 			},
@@ -54,7 +57,7 @@ func differences() []rule {
 		{
 			Name:    "null where Java has no check",
 			Reason:  "Java ends in a NullPointerException; a configuration error names the key",
-			Matches: func(v vector) bool { return strings.HasSuffix(v.Producer.class(), "NullPointerException") },
+			Matches: nullIsLeftIn,
 			Instead: func(t *testing.T, v vector) { v.refused(t, "", "Invalid value null for configuration ") },
 		},
 		{
@@ -64,8 +67,13 @@ func differences() []rule {
 			Instead: func(t *testing.T, v vector) {
 				key := numberOfAnotherType.FindStringSubmatch(v.Config.message())[1]
 				k, _ := Lookup(key)
-				if got, why := convert(k, v.settingOf(key)); why != "" {
-					t.Errorf("%s: %v %s", key, got, why)
+				fits := k
+				fits.Type = Long
+				n, _ := convert(fits, v.settingOf(key))
+				_, why := convert(k, v.settingOf(key))
+				outside := n.(int64) != int64(int32(n.(int64))) || k.Type == Short && n.(int64) != int64(int16(n.(int64)))
+				if outside != (why == "Not a number of type "+k.Type.String()) || !outside && why != "" {
+					t.Errorf("%s: %v %s", key, n, why)
 				}
 			},
 		},
@@ -110,11 +118,17 @@ func differences() []rule {
 			},
 		},
 		{
-			Name:    "names are resolved by the connections",
-			Reason:  "this room opens no socket; whether a name resolves is found where it is dialled",
-			Matches: func(v vector) bool { return v.Config.OK && aboutNames.MatchString(v.Producer.message()) },
+			Name:   "names are resolved by the connections, ports are checked at once",
+			Reason: "this room opens no socket; and a port above 65535 will not get better by waiting, as Java does",
+			Matches: func(v vector) bool {
+				return v.Config.OK && (aboutNames.MatchString(v.Producer.message()) || v.waitsForAPort())
+			},
 			Instead: func(t *testing.T, v vector) {
 				sameAsProducerConfig(t, v)
+				if v.waitsForAPort() {
+					v.refused(t, bootstrapServers, "Invalid port in bootstrap.servers: ")
+					return
+				}
 				if c := v.accepted(t); c != nil && len(c.Bootstrap) == 0 {
 					t.Error("no bootstrap entry is left")
 				}
@@ -152,6 +166,31 @@ func (o outcome) text() string {
 		all = append(all, e.Message)
 	}
 	return strings.Join(slices.Compact(all), "\n")
+}
+
+// nullIsLeftIn reports whether Java took a null that a part of it trips over, or would.
+func nullIsLeftIn(v vector) bool {
+	if strings.HasSuffix(v.Producer.class(), "NullPointerException") {
+		return true
+	}
+	for _, k := range table {
+		in, set := v.Input[k.Name]
+		if set && in == nil && v.Config.OK && k.Group < Security && k.Valid == nil && !k.mayBeNull() {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsForAPort reports whether Java put off looking at a port that is too large.
+func (v vector) waitsForAPort() bool {
+	timeout, ok := v.Input[bootstrapResolveTimeout]
+	p := merge(v.settings("/tmp/none"), v.outside())
+	if !ok || timeout == "0" || p.parseKeys() != nil {
+		return false
+	}
+	err := p.parseBootstrap()
+	return err != nil && strings.HasPrefix(err.Message, "Invalid port")
 }
 
 func shoutsAll(v vector) bool {

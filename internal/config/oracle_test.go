@@ -14,7 +14,7 @@ import (
 	"linger/test/oracle"
 )
 
-// CFG-01, CFG-06, CFG-07, CFG-08, CFG-09 CFG-10, CFG-14, CFG-15, CFG-16, CFG-17: names, types, defaults, ranges.
+// CFG-01, CFG-40, CFG-41, CFG-42, CFG-59: names, types, defaults, ranges.
 func TestOracleConfigDefs(t *testing.T) {
 	type def struct {
 		ID         string

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"slices"
@@ -12,13 +13,8 @@ import (
 	"linger/test/oracle"
 )
 
-// CFG-02, CFG-03, CFG-04, CFG-05, CFG-11
-// CFG-12, CFG-13, CFG-22, CFG-23, CFG-24
-// CFG-25, CFG-26, CFG-27, CFG-28, CFG-29
-// CFG-31, CFG-39, CFG-40, CFG-41, CFG-42
-// CFG-43, CFG-46, CFG-47, CFG-54, CFG-57
-// CFG-64, CFG-65, CFG-66, CFG-72
-// as far as the Java producer was asked: outcome, message, values and log lines are the same.
+// CFG-22, CFG-24, CFG-29, CFG-66, CFG-72: outcome, message, values and log lines are what the Java producer was seen to
+// do; the other rows of this room have tests of their own.
 func TestOracleConfigValidate(t *testing.T) {
 	oracle.Run(t, loadVectors(t), func(v vector) string { return v.ID }, oneEach(differences()),
 		func(t *testing.T, v vector) {
@@ -48,7 +44,7 @@ func sameAsProducerConfig(t *testing.T, v vector) {
 		if s, ok := want.(string); ok {
 			want = strings.ReplaceAll(s, "{{TMP}}", tmp)
 		}
-		if diff := cmp.Diff(want, jsonValue(p.values[key])); diff != "" {
+		if diff := cmp.Diff(want, jsonValue(p.values[key]), sameNumber); diff != "" {
 			t.Errorf("value of %s: -want +got\n%s", key, diff)
 		}
 	}
@@ -136,6 +132,17 @@ func sameLines(t *testing.T, want outcome, lines []Line, tmp string, extra ...Li
 	}
 }
 
+// sameNumber compares numbers by value: 1e-05 is 1.0E-5.
+var sameNumber = cmp.FilterValues(func(a, b any) bool {
+	_, isA := a.(json.Number)
+	_, isB := b.(json.Number)
+	return isA && isB
+}, cmp.Comparer(func(a, b any) bool {
+	f, _ := a.(json.Number).Float64()
+	g, _ := b.(json.Number).Float64()
+	return a == b || f == g && strings.ContainsAny(a.(json.Number).String()+b.(json.Number).String(), ".eE")
+}))
+
 // steady sorts the names in a line about unused settings: Java gives them in the order of a hash set.
 func steady(line string) string {
 	const before = "These configurations '["
@@ -183,7 +190,7 @@ func sameBuild(t *testing.T, want map[string]any, c *Config, tmp string) {
 		"requestTimeoutMs":               number(c.RequestTimeoutMs),
 		"guaranteeMessageOrder":          c.MaxInFlight == 1,
 		"retryBackoffMs":                 number(c.RetryBackoffMs),
-		"compression":                    strings.ToLower(strings.TrimSuffix(want["compression"].(string), "Compression")),
+		"compression":                    javaCodec[c.Compression],
 		"idempotent":                     c.EnableIdempotence,
 		"transactional":                  c.HasTransactionalID,
 		"partitionerClass":               orNull(c.PartitionerClass, c.PartitionerClass != ""),
@@ -192,15 +199,12 @@ func sameBuild(t *testing.T, want map[string]any, c *Config, tmp string) {
 		"transactionTimeoutMs":           number(c.TransactionTimeoutMs),
 		"twoPhaseCommit":                 c.TwoPhaseCommit,
 	}
-	if codec := strings.Replace(got["compression"].(string), "no", "none", 1); codec != c.Compression {
-		t.Errorf("compression %s, want %s", c.Compression, codec)
-	}
 	if c.HasCompressionLevel {
 		got["compressionLevel"] = number(int64(c.CompressionLevel))
 	}
 	for key, w := range want {
 		switch {
-		case key == "compression", key == "poolableSize": // above; the pool's own
+		case key == "poolableSize": // the pool's own
 			continue
 		case key == "bootstrapAddresses" && w == nil: // resolved later
 			continue
@@ -217,6 +221,10 @@ func sameBuild(t *testing.T, want map[string]any, c *Config, tmp string) {
 		}
 	}
 }
+
+// javaCodec are the names of Java's classes of codecs.
+var javaCodec = map[string]string{"none": "NoCompression", "gzip": "GzipCompression", "snappy": "SnappyCompression",
+	"lz4": "Lz4Compression", "zstd": "ZstdCompression"}
 
 // sameAddresses writes IPv6 addresses as Go does.
 func sameAddresses(java []any) []any {

@@ -72,7 +72,11 @@ func logicalLines(text string) []logicalLine {
 		if open = backslashes%2 == 1; open {
 			natural = natural[:len(natural)-1]
 		}
-		lines[len(lines)-1].text += natural
+		last := &lines[len(lines)-1]
+		last.text += natural
+		if last.text == "" { // a backslash alone begins nothing
+			lines, open = lines[:len(lines)-1], false
+		}
 	}
 	return lines
 }

@@ -47,7 +47,10 @@ type spanOr struct{ min, max, also int64 }
 
 func (s spanOr) check(key string, v any) *Error {
 	n, ok := v.(int64)
-	if ok && (n == s.also || s.min <= n && n <= s.max) {
+	if !ok {
+		return Invalid(key, v, "Value must be non-null")
+	}
+	if n == s.also || s.min <= n && n <= s.max {
 		return nil
 	}
 	return Invalid(key, v, "Value must be between "+show(s.min)+" and "+show(s.max)+" or equal to "+show(s.also))
