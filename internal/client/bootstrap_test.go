@@ -33,6 +33,9 @@ func TestOneBootstrapNameThatResolvesIsEnough(t *testing.T) {
 	if nodes, err := w.m.Bootstrap(); nodes != nil || err != nil {
 		t.Errorf("before all have answered: %v, %v", nodes, err)
 	}
+	if n, ok := w.m.LeastLoaded(w.now); ok {
+		t.Errorf("node %d is offered before all have answered", n)
+	}
 	w.turn(resolved("bad"))
 	want := []metadata.Node{{ID: -1, Host: "good", Port: 9092}, {ID: -2, Host: "good", Port: 9093}}
 	nodes, err := w.m.Bootstrap()

@@ -50,6 +50,20 @@ func TestReconnectDelayDoublesPerBrokerAndStartsAfresh(t *testing.T) {
 	}
 }
 
+// NET-12: another host under the same id starts afresh.
+func TestARenamedNodeStartsItsBackOffAfresh(t *testing.T) {
+	w := twoNodes(t)
+	for range 4 {
+		w.turn(closed(w.dial(1), errors.New("refused")))
+		w.after(time.Second)
+	}
+	w.m.SetNodes(w.now, []metadata.Node{{ID: 1, Host: "gamma", Port: 9092}})
+	w.turn(closed(w.dial(1), errors.New("refused")))
+	if d := w.m.ConnectionDelay(w.now, 1); d != 50*ms {
+		t.Errorf("delay %v, want 50ms", d)
+	}
+}
+
 // NET-12: the jitter.
 func TestReconnectDelayIsOffByAFifthEitherWay(t *testing.T) {
 	low, high := time.Duration(math.MaxInt64), time.Duration(0)
@@ -172,11 +186,17 @@ func TestAllAddressesOfANameAreTriedInTurn(t *testing.T) {
 func TestALostConnectionIsResolvedAnew(t *testing.T) {
 	w := newWorld(t)
 	w.m.SetNodes(0, []metadata.Node{{ID: 1, Host: "alpha", Port: 9092}})
-	w.turn(closed(w.connect(1), io.EOF))
+	both := link.Event{Kind: link.Resolved, Host: "alpha", Addrs: []string{"10.0.0.1", "10.0.0.8"}}
+	w.m.Connect(0, 1)
+	w.collect()
+	w.turn(both)
+	l := w.sole(link.Dial).Link
+	w.turn(link.Event{Kind: link.Up, Link: l})
+	w.turn(closed(l, io.EOF))
 	w.after(time.Second).m.Connect(w.now, 1)
 	w.collect()
-	w.sole(link.Resolve)
-	w.turn(link.Event{Kind: link.Resolved, Host: "alpha", Addrs: []string{"10.0.0.1", "10.0.0.8"}})
+	w.sole(link.Resolve) // although the list has a second address left
+	w.turn(both)
 	if o := w.sole(link.Dial); o.Addr != "10.0.0.8:9092" {
 		t.Errorf("dials %s, want the address that was not just lost", o.Addr)
 	}
@@ -262,6 +282,24 @@ func TestIdleConnectionsOfOneTurnAreClosedOldestFirst(t *testing.T) {
 	if len(w.orders) != 2 || w.orders[0].Link != two || w.orders[1].Link != one {
 		t.Errorf("got %v, want link %d before link %d", w.orders, two, one)
 	}
+}
+
+// NET-11: the limit may be shorter than all others.
+func TestAShortIdleLimitWakesInTime(t *testing.T) {
+	w := twoNodes(t, func(o *Options) { o.MaxIdle = 100 * ms })
+	l := w.connect(1)
+	wake := func(want time.Duration) {
+		t.Helper()
+		if got := w.m.NextWake(); got > w.now.Add(want+1) {
+			t.Errorf("wakes after %v, want %v", got.Sub(w.now), want)
+		}
+	}
+	wake(100 * ms)
+	r := w.send(1)
+	w.turn(written(l, r))
+	w.after(200 * ms).turn() // in use
+	w.turn(answer(l, r))
+	wake(100 * ms)
 }
 
 // NET-11: a connection that waits for an answer is not idle, and a limit below zero closes none.

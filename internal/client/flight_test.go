@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"testing"
@@ -313,6 +314,43 @@ func TestANodeThatMovedIsLeftWhenNothingIsInFlightThere(t *testing.T) {
 	w.collect()
 	if o := w.sole(link.Resolve); o.Host != "gamma" {
 		t.Errorf("resolving %s, want the new name", o.Host)
+	}
+}
+
+func TestANodeRenamedWhileItsOldNameIsResolvedAsksForTheNewOne(t *testing.T) {
+	w := twoNodes(t)
+	w.m.Connect(0, 1)
+	w.m.SetNodes(0, []metadata.Node{{ID: 1, Host: "gamma", Port: 9092}})
+	w.turn(link.Event{Kind: link.Resolved, Host: "alpha", Addrs: []string{"10.0.0.1"}})
+	if w.m.State(1) != Down {
+		t.Fatalf("node is %v, want it to have given up the old name", w.m.State(1))
+	}
+	w.after(time.Second).m.Connect(w.now, 1)
+	w.collect()
+	if o := w.sole(link.Resolve); o.Host != "gamma" {
+		t.Errorf("asks for %s", o.Host)
+	}
+}
+
+func TestARequestCostsNoAllocation(t *testing.T) {
+	w := twoNodes(t)
+	l := w.connect(1)
+	r := &Request{Key: 0, Version: 11, Node: 1, Vec: [][]byte{{1}}}
+	body := frame(l, 0, []byte{0, 1}).Frame
+	var orders []link.Order
+	var answers []Answer
+	allocs := testing.AllocsPerRun(100, func() {
+		*r = Request{Key: 0, Version: 11, Node: 1, Vec: r.Vec, Corr: w.m.NextCorr()}
+		binary.BigEndian.PutUint32(body, uint32(r.Corr))
+		w.m.Send(w.now, r)
+		orders = w.m.Orders(orders[:0])
+		w.m.Handle(w.now, written(l, r))
+		w.m.Handle(w.now, link.Event{Kind: link.Received, Link: l, Frame: body})
+		w.m.Tick(w.now)
+		answers = w.m.Answers(answers[:0])
+	})
+	if allocs != 0 || len(answers) != 1 || answers[0].Kind != Answered {
+		t.Errorf("%v allocations, answers %v", allocs, answers)
 	}
 }
 
