@@ -3,9 +3,7 @@ package linger
 import (
 	"fmt"
 
-	"linger/internal/accumulator"
 	"linger/internal/kerr"
-	"linger/internal/metadata"
 	"linger/internal/partition"
 )
 
@@ -31,41 +29,6 @@ func (f PartitionerFunc) Partition(topic string, key, value []byte, cluster Clus
 	return f(topic, key, value, cluster)
 }
 
-// Cluster is what the producer knew of the cluster at one moment. It never changes.
-type Cluster struct {
-	view *metadata.View
-	acc  *accumulator.Accumulator
-}
-
-// PartitionInfo is one partition of a topic.
-type PartitionInfo struct {
-	Topic     string
-	Partition int32
-	// Leader is the leading broker's id, -1 when the partition has none.
-	Leader int32
-}
-
-// PartitionCount is the number of partitions of topic, 0 when the topic is unknown.
-func (c Cluster) PartitionCount(topic string) int32 {
-	if t := c.view.Topic(topic); t != nil {
-		return int32(len(t.Partitions))
-	}
-	return 0
-}
-
-// Partitions lists the partitions of topic by number.
-func (c Cluster) Partitions(topic string) []PartitionInfo {
-	t := c.view.Topic(topic)
-	if t == nil {
-		return nil
-	}
-	out := make([]PartitionInfo, len(t.Partitions))
-	for i, p := range t.Partitions {
-		out[i] = PartitionInfo{Topic: topic, Partition: int32(i), Leader: p.Leader}
-	}
-	return out
-}
-
 // Murmur2Partition is the partition Kafka gives to key among count partitions: murmur2 of the key, its sign bit
 // cleared, modulo count. It panics when count is not positive.
 func Murmur2Partition(key []byte, count int32) int32 { return partition.ForKey(key, int(count)) }
@@ -78,9 +41,9 @@ type roundRobin struct{ turns partition.RoundRobin }
 
 // Partition takes the topic's next turn.
 func (r *roundRobin) Partition(topic string, _, _ []byte, cluster Cluster) (int32, error) {
-	t := cluster.acc.Lookup(topic)
-	if t == nil || t.View() == nil {
+	v := cluster.choices(topic)
+	if v == nil {
 		return 0, fmt.Errorf("%w: round robin: topic %s is not known", kerr.ErrIllegalArgument, topic)
 	}
-	return r.turns.Next(topic, t.View()), nil
+	return r.turns.Next(topic, v), nil
 }
