@@ -106,5 +106,5 @@ func lockFile(name string) (unlock func(), err error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { f.Close() }, nil //nolint:errcheck // closing gives the lock back
+	return func() { f.Close() }, nil // closing gives the lock back
 }

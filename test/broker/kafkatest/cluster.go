@@ -131,7 +131,7 @@ func (c *Cluster) layOut() error {
 // clusterID is a random id in Kafka's form: 16 bytes in URL-safe base64. One that begins with a dash would be taken for an option.
 func clusterID() string {
 	var b [16]byte
-	rand.Read(b[:]) //nolint:errcheck // never fails
+	rand.Read(b[:]) // never fails
 	b[0] &= 0x7f
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }

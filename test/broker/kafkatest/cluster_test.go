@@ -51,8 +51,9 @@ func TestThreeNodesOutliveTheKilledLeaderAndItCatchesUp(t *testing.T) {
 func waitInSync(t *testing.T, c *kafkatest.Cluster, topic string, n int) {
 	t.Helper()
 	admin := kadm.NewClient(c.Client(t))
-	for ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second); ; {
-		defer cancel()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
 		topics, err := admin.ListTopics(ctx, topic)
 		if err != nil {
 			t.Fatal(err)
@@ -129,10 +130,10 @@ func TestAFurtherListenerHasItsOwnSecurity(t *testing.T) {
 			"plain.sasl.jaas.config":  `org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";`,
 		}}},
 	})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
 	for password, welcome := range map[string]bool{"secret": true, "wrong": false} {
 		cl := c.Client(t, kgo.SeedBrokers(c.AddrsOf("LOGIN")...), kgo.SASL(plain.Auth{User: "alice", Pass: password}.AsMechanism()))
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
 		if err := cl.Ping(ctx); (err == nil) != welcome {
 			t.Errorf("password %q: %v, want welcome %v", password, err, welcome)
 		}
@@ -159,7 +160,7 @@ func TestABrokerThatCannotStartSaysWhy(t *testing.T) {
 		t.Skip("-short leaves real brokers out")
 	}
 	c, err := kafkatest.Start(t.Context(), kafkatest.Options{Props: map[string]string{"num.io.threads": "none"}})
-	t.Cleanup(func() { os.RemoveAll(c.Dir()) }) //nolint:errcheck // a temporary folder
+	t.Cleanup(func() { os.RemoveAll(c.Dir()) }) // a temporary folder
 	if err == nil || !strings.Contains(err.Error(), "num.io.threads") {
 		t.Errorf("got %v, want an error that names num.io.threads", err)
 	}

@@ -54,9 +54,9 @@ func javaMajor(out string) int {
 	if m == nil {
 		return 0
 	}
-	major, _ := strconv.Atoi(m[1]) //nolint:errcheck // digits
+	major, _ := strconv.Atoi(m[1]) // digits
 	if major == 1 && m[2] != "" {
-		major, _ = strconv.Atoi(m[2]) //nolint:errcheck // digits
+		major, _ = strconv.Atoi(m[2]) // digits
 	}
 	return major
 }

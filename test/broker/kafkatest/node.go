@@ -108,7 +108,7 @@ func (n *Node) launch() error {
 	if err != nil {
 		return n.wrap(err)
 	}
-	defer log.Close() //nolint:errcheck // the child has its own descriptor
+	defer log.Close() // the child has its own descriptor
 	cmd := n.java.broker(n.propertiesFile())
 	cmd.Stdout, cmd.Stderr = log, log
 	n.proc, err = launch(cmd)
@@ -179,6 +179,6 @@ func (n *Node) metadata(ctx context.Context, topics []string) (*kmsg.MetadataRes
 
 // failure adds the end of the node's log to err.
 func (n *Node) failure(err error) error {
-	log, _ := os.ReadFile(n.LogFile()) //nolint:errcheck // the error at hand matters more
+	log, _ := os.ReadFile(n.LogFile()) // the error at hand matters more
 	return fmt.Errorf("kafkatest: node %d %w; the end of %s:\n%s", n.id, err, n.LogFile(), tail(log, 30))
 }

@@ -23,7 +23,7 @@ func freePorts(n int) ([]int, error) {
 	var held []net.Listener
 	defer func() {
 		for _, l := range held {
-			l.Close() //nolint:errcheck // nothing was accepted
+			l.Close() // nothing was accepted
 		}
 	}()
 	var found []int

@@ -21,7 +21,7 @@ func TestAChildEndsWhenItsTestPanics(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		os.Stdout.WriteString("pid " + strconv.Itoa(p.cmd.Process.Pid) + "\n") //nolint:errcheck // the other side says so
+		os.Stdout.WriteString("pid " + strconv.Itoa(p.cmd.Process.Pid) + "\n") // the other side says so
 		panic("as planned")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestAChildEndsWhenItsTestPanics$")
@@ -56,7 +56,7 @@ func alive(pid int) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close() // read only
 	line, _ := bufio.NewReader(f).ReadString('\n')
 	_, state, _ := strings.Cut(line, ") ")
 	return !strings.HasPrefix(state, "Z")
