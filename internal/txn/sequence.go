@@ -40,8 +40,8 @@ func (m *Manager) MaySend(p *Partition, s *Stamp) (ok bool, why Reason) {
 	switch {
 	case m.state == FatalError:
 		why = InFatalError
-	case m.Transactional() && !m.inTransaction(p):
-		why = NotInTransaction
+	case m.Transactional():
+		why = NotInTransaction // partitions are not announced to a coordinator yet, so none is in a transaction
 	case !m.id.Valid():
 		why = NoID
 	case !s.Has && len(p.inFlight) > 0 && p.ProducerID() != m.id:
@@ -53,10 +53,6 @@ func (m *Manager) MaySend(p *Partition, s *Stamp) (ok bool, why Reason) {
 	}
 	return why == Allowed, why
 }
-
-// inTransaction reports whether records may be sent to p within the transaction. No partition is ever announced
-// before the transactional producer exists.
-func (m *Manager) inTransaction(*Partition) bool { return false }
 
 // Assign stamps a batch as it leaves its queue, which MaySend allowed. A batch that was stamped before keeps its
 // sequence. s must stay where it is in memory until its outcome is told by one of the Handle calls.
