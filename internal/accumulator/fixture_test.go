@@ -27,6 +27,7 @@ type setup struct {
 	random          func() int32
 	idempotent      bool
 	incremental     bool
+	chunk           int // batchSize; what the pool lends in incremental mode
 	nudge           func()
 }
 
@@ -58,7 +59,8 @@ func newFixture(tb testing.TB, s setup) *fixture {
 	if s.incremental {
 		mode = bufferpool.Incremental
 	}
-	f.pool = bufferpool.New(s.memory, s.batchSize, mode, f.clk)
+	orDefault(&s.chunk, s.batchSize)
+	f.pool = bufferpool.New(s.memory, s.chunk, mode, f.clk)
 	f.acc = New(Options{
 		BatchSize: s.batchSize, Linger: s.linger, DeliveryTimeout: s.deliveryTimeout,
 		RetryBackoff: backoff.NewExponential(s.backoffMs, backoff.RetryMultiplier, s.backoffMaxMs, 0),
