@@ -105,8 +105,9 @@ func (c *Config) reads(key string) bool {
 	return true
 }
 
-// String lists the effective values, one a line, without any secret.
-func (c *Config) String() string {
+// String lists the effective values, one a line, without any secret. It is a method of the value too, so that a copied
+// Config does not print its settings either.
+func (c Config) String() string {
 	var b strings.Builder
 	for _, e := range c.Effective() {
 		b.WriteString(e.Key + " = " + e.Value + "  (" + e.Origin() + ")\n")
@@ -115,7 +116,7 @@ func (c *Config) String() string {
 }
 
 // GoString is String: %#v must not print the settings.
-func (c *Config) GoString() string { return c.String() }
+func (c Config) GoString() string { return c.String() }
 
 // extraKeys are the unknown keys in a steady order.
 func (c *Config) extraKeys() []string {

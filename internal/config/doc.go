@@ -24,3 +24,5 @@
 //
 // Errors are [*Error] and carry Java's sentence. A secret's text never stands in an error, a log line or a report.
 package config
+
+//go:generate env GOWORK=off go run -C ../../tools ./configgen -options ../options_gen.go -doc ../docs/CONFIG.md

@@ -43,7 +43,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, shown := range []string{c.String(), fmt.Sprintf("%v %+v %#v", c, c, c), fmt.Sprintf("%v %+v %#v", v, v, v), string(text)} {
+	for _, shown := range []string{c.String(), fmt.Sprintf("%v %+v %#v %v %#v", c, c, c, *c, *c), fmt.Sprintf("%v %+v %#v", v, v, v), string(text)} {
 		if strings.Contains(shown, secret) {
 			t.Errorf("shown: %s", shown)
 		}
