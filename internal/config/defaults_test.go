@@ -17,32 +17,58 @@ func TestNumbersHaveTheirDefaultAndTheirRange(t *testing.T) {
 		value int64
 		least int64
 	}{
-		{"batch.size", func(c *Config) int64 { return int64(c.BatchSize) }, 16384, 0},                                      // CFG-06
-		{"linger.ms", func(c *Config) int64 { return c.LingerMs }, 5, 0},                                                   // CFG-07
-		{"buffer.memory", func(c *Config) int64 { return c.BufferMemory }, 33554432, 0},                                    // CFG-08
-		{"max.block.ms", func(c *Config) int64 { return c.MaxBlockMs }, 60000, 0},                                          // CFG-09
-		{"max.request.size", func(c *Config) int64 { return int64(c.MaxRequestSize) }, 1048576, 0},                         // CFG-10
-		{"retries", func(c *Config) int64 { return int64(c.Retries) }, 2147483647, 0},                                      // CFG-15
-		{"delivery.timeout.ms", func(c *Config) int64 { return c.DeliveryTimeoutMs }, 120000, 0},                           // CFG-16
-		{"request.timeout.ms", func(c *Config) int64 { return c.RequestTimeoutMs }, 30000, 0},                              // CFG-17
-		{"retry.backoff.ms", func(c *Config) int64 { return c.RetryBackoffMs }, 100, 0},                                    // CFG-18
-		{"retry.backoff.max.ms", func(c *Config) int64 { return c.RetryBackoffMaxMs }, 1000, 0},                            // CFG-19
-		{"max.in.flight.requests.per.connection", func(c *Config) int64 { return int64(c.MaxInFlight) }, 5, 1},             // CFG-21
-		{"partitioner.availability.timeout.ms", func(c *Config) int64 { return c.AvailabilityTimeoutMs }, 0, 0},            // CFG-35
-		{"transaction.timeout.ms", func(c *Config) int64 { return c.TransactionTimeoutMs }, 60000, any},                    // CFG-44
-		{"send.buffer.bytes", func(c *Config) int64 { return int64(c.SendBufferBytes) }, 131072, -1},                       // CFG-48
-		{"receive.buffer.bytes", func(c *Config) int64 { return int64(c.ReceiveBufferBytes) }, 32768, -1},                  // CFG-49
-		{"connections.max.idle.ms", func(c *Config) int64 { return c.ConnectionsMaxIdleMs }, 540000, any},                  // CFG-50
-		{"socket.connection.setup.timeout.ms", func(c *Config) int64 { return c.SocketSetupTimeoutMs }, 10000, any},        // CFG-51
-		{"socket.connection.setup.timeout.max.ms", func(c *Config) int64 { return c.SocketSetupTimeoutMaxMs }, 30000, any}, // CFG-52
-		{"reconnect.backoff.ms", func(c *Config) int64 { return c.ReconnectBackoffMs }, 50, 0},                             // CFG-53
-		{"reconnect.backoff.max.ms", func(c *Config) int64 { return c.ReconnectBackoffMaxMs }, 1000, 0},                    // CFG-54
-		{"metadata.max.age.ms", func(c *Config) int64 { return c.MetadataMaxAgeMs }, 300000, 0},                            // CFG-56
-		{"metadata.max.idle.ms", func(c *Config) int64 { return c.MetadataMaxIdleMs }, 300000, 5000},                       // CFG-57
-		{"metadata.recovery.rebootstrap.trigger.ms", func(c *Config) int64 { return c.RebootstrapTriggerMs }, 300000, 0},   // CFG-59
-		{"metrics.sample.window.ms", func(c *Config) int64 { return c.MetricsSampleWindowMs }, 30000, 0},                   // CFG-60
-		{"metrics.num.samples", func(c *Config) int64 { return int64(c.MetricsNumSamples) }, 2, 1},                         // CFG-61
-		{"bootstrap.resolve.timeout.ms", func(c *Config) int64 { return c.BootstrapResolveTimeoutMs }, 0, 0},               // CFG-73
+		// CFG-06
+		{"batch.size", func(c *Config) int64 { return int64(c.BatchSize) }, 16384, 0},
+		// CFG-07
+		{"linger.ms", func(c *Config) int64 { return c.LingerMs }, 5, 0},
+		// CFG-08
+		{"buffer.memory", func(c *Config) int64 { return c.BufferMemory }, 33554432, 0},
+		// CFG-09
+		{"max.block.ms", func(c *Config) int64 { return c.MaxBlockMs }, 60000, 0},
+		// CFG-10
+		{"max.request.size", func(c *Config) int64 { return int64(c.MaxRequestSize) }, 1048576, 0},
+		// CFG-15
+		{"retries", func(c *Config) int64 { return int64(c.Retries) }, 2147483647, 0},
+		// CFG-16
+		{"delivery.timeout.ms", func(c *Config) int64 { return c.DeliveryTimeoutMs }, 120000, 0},
+		// CFG-17
+		{"request.timeout.ms", func(c *Config) int64 { return c.RequestTimeoutMs }, 30000, 0},
+		// CFG-18
+		{"retry.backoff.ms", func(c *Config) int64 { return c.RetryBackoffMs }, 100, 0},
+		// CFG-19
+		{"retry.backoff.max.ms", func(c *Config) int64 { return c.RetryBackoffMaxMs }, 1000, 0},
+		// CFG-21
+		{"max.in.flight.requests.per.connection", func(c *Config) int64 { return int64(c.MaxInFlight) }, 5, 1},
+		// CFG-35
+		{"partitioner.availability.timeout.ms", func(c *Config) int64 { return c.AvailabilityTimeoutMs }, 0, 0},
+		// CFG-44
+		{"transaction.timeout.ms", func(c *Config) int64 { return c.TransactionTimeoutMs }, 60000, any},
+		// CFG-48
+		{"send.buffer.bytes", func(c *Config) int64 { return int64(c.SendBufferBytes) }, 131072, -1},
+		// CFG-49
+		{"receive.buffer.bytes", func(c *Config) int64 { return int64(c.ReceiveBufferBytes) }, 32768, -1},
+		// CFG-50
+		{"connections.max.idle.ms", func(c *Config) int64 { return c.ConnectionsMaxIdleMs }, 540000, any},
+		// CFG-51
+		{"socket.connection.setup.timeout.ms", func(c *Config) int64 { return c.SocketSetupTimeoutMs }, 10000, any},
+		// CFG-52
+		{"socket.connection.setup.timeout.max.ms", func(c *Config) int64 { return c.SocketSetupTimeoutMaxMs }, 30000, any},
+		// CFG-53
+		{"reconnect.backoff.ms", func(c *Config) int64 { return c.ReconnectBackoffMs }, 50, 0},
+		// CFG-54
+		{"reconnect.backoff.max.ms", func(c *Config) int64 { return c.ReconnectBackoffMaxMs }, 1000, 0},
+		// CFG-56
+		{"metadata.max.age.ms", func(c *Config) int64 { return c.MetadataMaxAgeMs }, 300000, 0},
+		// CFG-57
+		{"metadata.max.idle.ms", func(c *Config) int64 { return c.MetadataMaxIdleMs }, 300000, 5000},
+		// CFG-59
+		{"metadata.recovery.rebootstrap.trigger.ms", func(c *Config) int64 { return c.RebootstrapTriggerMs }, 300000, 0},
+		// CFG-60
+		{"metrics.sample.window.ms", func(c *Config) int64 { return c.MetricsSampleWindowMs }, 30000, 0},
+		// CFG-61
+		{"metrics.num.samples", func(c *Config) int64 { return int64(c.MetricsNumSamples) }, 2, 1},
+		// CFG-73
+		{"bootstrap.resolve.timeout.ms", func(c *Config) int64 { return c.BootstrapResolveTimeoutMs }, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.key, func(t *testing.T) {
@@ -114,13 +140,20 @@ func TestWordsAreWhatTheListSays(t *testing.T) {
 		set  string
 		want func(*Config) bool
 	}{
-		"none as recovery in any letter case":       {"metadata.recovery.strategy=NoNe", func(c *Config) bool { return !c.Rebootstrap }},                                                                       // CFG-58
-		"the other way to look names up":            {"client.dns.lookup=resolve_canonical_bootstrap_servers_only", func(c *Config) bool { return c.DNSLookup == "resolve_canonical_bootstrap_servers_only" }}, // CFG-55
-		"zstd":                                      {"compression.type=zstd", func(c *Config) bool { return c.Compression == "zstd" && c.CompressionLevel == 3 }},                                             // CFG-39
-		"incremental allocation in any letter case": {"buffer.memory.allocation.strategy=Incremental", func(c *Config) bool { return c.IncrementalAllocation }},                                                // CFG-73
-		"plain text in small letters":               {"security.protocol=plaintext", func(c *Config) bool { return c.SecurityProtocol == "PLAINTEXT" }},                                                        // CFG-69
-		"interceptors in the order of the list":     {"interceptor.classes=b , a", func(c *Config) bool { return cmp.Equal(c.InterceptorClasses, []string{"b", "a"}) }},                                        // CFG-68
-		"a level of metrics":                        {"metrics.recording.level=TRACE", func(c *Config) bool { return c.MetricsRecordingLevel == "TRACE" }},                                                     // CFG-62
+		// CFG-58
+		"none as recovery in any letter case": {"metadata.recovery.strategy=NoNe", func(c *Config) bool { return !c.Rebootstrap }},
+		// CFG-55
+		"the other way to look names up": {"client.dns.lookup=resolve_canonical_bootstrap_servers_only", func(c *Config) bool { return c.DNSLookup == "resolve_canonical_bootstrap_servers_only" }},
+		// CFG-39
+		"zstd": {"compression.type=zstd", func(c *Config) bool { return c.Compression == "zstd" && c.CompressionLevel == 3 }},
+		// CFG-73
+		"incremental allocation in any letter case": {"buffer.memory.allocation.strategy=Incremental", func(c *Config) bool { return c.IncrementalAllocation }},
+		// CFG-69
+		"plain text in small letters": {"security.protocol=plaintext", func(c *Config) bool { return c.SecurityProtocol == "PLAINTEXT" }},
+		// CFG-68
+		"interceptors in the order of the list": {"interceptor.classes=b , a", func(c *Config) bool { return cmp.Equal(c.InterceptorClasses, []string{"b", "a"}) }},
+		// CFG-62
+		"a level of metrics": {"metrics.recording.level=TRACE", func(c *Config) bool { return c.MetricsRecordingLevel == "TRACE" }},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
