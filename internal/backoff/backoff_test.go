@@ -73,11 +73,14 @@ func TestRangeOfOptions(t *testing.T) {
 // At the cap the exact power decides whether the last millisecond is there: both ways round, as Java has it.
 func TestCapIsCutAsInJava(t *testing.T) {
 	for _, tt := range []struct {
-		initial, maximum, want int64
+		initial       int64
+		multiplier    int
+		maximum, want int64
 	}{
-		{10000, 30000, 30000}, {33475, 167375, 167374}, {50, 1000, 1000}, {100, 1000, 1000},
+		{10000, 2, 30000, 30000}, {33475, 2, 167375, 167374}, {50, 2, 1000, 1000}, {100, 2, 1000, 1000},
+		{850, 3, 23000, 22999}, {81369, 2, 1847882, 1847881}, {62, 3, 2604, 2604}, {1, 2, 6, 6},
 	} {
-		if got := NewExponential(tt.initial, 2, tt.maximum, 0).Ms(1000, 0); got != tt.want {
+		if got := NewExponential(tt.initial, tt.multiplier, tt.maximum, 0).Ms(1000, 0); got != tt.want {
 			t.Errorf("%d up to %d: %d ms, want %d", tt.initial, tt.maximum, got, tt.want)
 		}
 	}

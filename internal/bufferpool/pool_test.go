@@ -314,7 +314,7 @@ func TestCancelledContextIsAnInterrupt(t *testing.T) { // ERR-02 (the pool's par
 		r := ask(ctx, p, 16, long)
 		cancel(cause)
 		r.wantFailed(t, kerr.ErrInterrupted)
-		if !errors.Is(r.err, cause) || p.Stats().Exhausted != 0 {
+		if !errors.Is(r.err, cause) || !errors.Is(r.err, context.Canceled) || p.Stats().Exhausted != 0 {
 			t.Errorf("error %v, %d exhausted", r.err, p.Stats().Exhausted)
 		}
 	})

@@ -3,8 +3,6 @@ package bufferpool
 import (
 	"context"
 	"time"
-
-	"linger/internal/kerr"
 )
 
 // A waiter is one caller in line. The pool's mu guards all of it but wake.
@@ -53,7 +51,7 @@ func (p *Pool) await(ctx context.Context, w *waiter, maxBlock time.Duration, exh
 	case <-timer.C():
 		giveUp = exhausted
 	case <-ctx.Done():
-		giveUp = func() error { return kerr.Interrupted(context.Cause(ctx)) }
+		giveUp = func() error { return errInterrupted(ctx) }
 	}
 	p.waitNs.Add(max(0, int64(p.clk.Now().Sub(start))))
 	p.mu.Lock()

@@ -151,6 +151,9 @@ func TestResetStartsAnew(t *testing.T) {
 func TestManualFiresInOrderOfDeadlines(t *testing.T) {
 	c := NewManual(0)
 	late, early, tie := c.NewTimer(20), c.NewTimer(10), c.NewTimer(10)
+	if c.armed[0] != early.(*manualTimer) || c.armed[1] != tie.(*manualTimer) {
+		t.Error("the tie is not in the order of setting")
+	}
 	if c.Next() != 10 || c.Timers() != 3 {
 		t.Fatalf("next at %d of %d timers", c.Next(), c.Timers())
 	}

@@ -47,8 +47,8 @@ func (c *Manual) SetWallMs(wallMs int64) {
 	c.wallMs = wallMs - int64(c.now)/int64(time.Millisecond)
 }
 
-// Advance moves the clock forward by d and fires every timer that falls due, each at its own deadline. Negative d panics:
-// monotonic time doesn't go back.
+// Advance moves the clock forward by d and fires every timer that falls due. A negative d panics: monotonic time doesn't
+// go back.
 func (c *Manual) Advance(d time.Duration) {
 	if d < 0 {
 		panic("clock: Advance by a negative duration")
@@ -59,7 +59,6 @@ func (c *Manual) Advance(d time.Duration) {
 	for len(c.armed) > 0 && c.armed[0].due <= end {
 		t := c.armed[0]
 		c.armed = slices.Delete(c.armed, 0, 1)
-		c.now = max(c.now, t.due)
 		t.fire()
 	}
 	c.now = end

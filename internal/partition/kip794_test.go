@@ -195,6 +195,24 @@ func TestViewKnowsRacks(t *testing.T) {
 	}
 }
 
+// Two goroutines find no choice; the second installs its own while the first still draws.
+func TestWhoLosesTheRaceForTheFirstChoiceTakesTheOther(t *testing.T) { // PART-16
+	var s *Sticky
+	var others *Choice
+	racing := false
+	s = NewSticky(100, false, "", func() int32 {
+		if !racing {
+			racing = true
+			others = s.Peek(threePartitions)
+			return 1
+		}
+		return 2
+	})
+	if got := s.Peek(threePartitions); got != others || got.Partition() != 2 {
+		t.Errorf("partition %d, want the other's 2", got.Partition())
+	}
+}
+
 func TestConcurrentFirstCallersAgreeOnOneChoice(t *testing.T) { // PART-16
 	for range 100 {
 		var mu sync.Mutex

@@ -39,10 +39,10 @@ type loadBuilder struct {
 }
 
 // build computes the table for the first length of the given queues, or reports false for a uniform choice: when queues
-// is nil (not every partition has a queue yet, or adaptive choice is off), when fewer than two partitions are there, or
-// when all queues are equal and none was left out (in Java: BuiltInPartitioner.updatePartitionLoadStats).
+// is nil (not every partition has a queue yet, or adaptive choice is off), when all were left out, or when all queues are
+// equal and none was left out, as that of a single partition is (in Java: BuiltInPartitioner.updatePartitionLoadStats).
 func (b *loadBuilder) build(queues, partitions []int32, racks []string, length int, rackAware bool, rack string) bool {
-	if length < 1 || len(queues) < 2 {
+	if length < 1 {
 		return false
 	}
 	used := queues[:length]

@@ -250,7 +250,7 @@ func TestBatchHasRoom(t *testing.T) { // ACC-16 (room's part)
 		"for its first record":       {before: func(*Builder) {}, want: 0},
 		"not past its limit":         {before: func(b *Builder) { b.Append(0, nil, make([]byte, 40), nil) }, want: NoRoom},
 		"not once it is closed":      {before: func(b *Builder) { b.Close() }, want: NoRoom},
-		"for a second one that fits": {before: func(b *Builder) { b.Append(0, nil, nil, nil); b.writeLimit = 126 }, want: 7},
+		"for a second one that fits": {before: func(b *Builder) { b.Append(0, nil, nil, nil); b.writeLimit = 125 }, want: 7},
 		"but not for one that is a byte too large": {
 			before: func(b *Builder) { b.Append(0, nil, nil, nil); b.writeLimit = 124 }, want: NoRoom,
 		},
@@ -268,6 +268,23 @@ func TestBatchHasRoom(t *testing.T) { // ACC-16 (room's part)
 				t.Errorf("HasRoomFor says %t", hasRoom)
 			}
 		})
+	}
+}
+
+// The estimate is a product of three 32-bit floats; in 64 bits, or in another order, these come out one off (as Java was
+// seen to compute them).
+func TestEstimateIsIn32BitFloats(t *testing.T) { // ACC-16 (the estimate's last bit)
+	for _, tt := range []struct {
+		written int
+		ratio   uint32 // bits
+		want    int
+	}{
+		{288996, 0x3e6da40c, 70420}, {551200, 0x3f0a010a, 311997}, {975672, 0x3f4be627, 815958}, {922945, 0x3f3703af, 692803},
+	} {
+		b := Builder{written: tt.written, compressed: true, ratio: math.Float32frombits(tt.ratio)}
+		if got := b.EstimatedSize() - BatchOverhead; got != tt.want {
+			t.Errorf("%d bytes at %v: %d, want %d", tt.written, b.ratio, got, tt.want)
+		}
 	}
 }
 
