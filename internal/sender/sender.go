@@ -59,6 +59,7 @@ type Sender struct {
 	fx          Effects
 	inFlight    int // batches that a request holds
 	undelivered int // batches whose completion is not delivered yet
+	started     bool
 	closing     bool
 	forced      bool
 	finished    bool
@@ -89,6 +90,10 @@ func New(o Options) *Sender {
 // wants done is in the effects, including when it wants to be woken.
 func (s *Sender) Step(now clock.Instant, events []Event) *Effects {
 	s.fx.reset()
+	if !s.started {
+		s.started = true
+		s.adopt(now) // the bootstrap nodes
+	}
 	for i := range events {
 		s.take(now, &events[i])
 	}
