@@ -55,16 +55,21 @@ func (s *Schedule) drainQueue(q *Queue, d *drain) (fits bool) {
 		return true
 	}
 	q.mu.Lock()
+	before := q.batches.front()
+	wasOpen := before != nil && before == q.open
 	b, fits := s.takeHead(q, d)
+	changed := b != nil || wasOpen && q.open != before
 	var g glance
-	if b != nil {
+	if changed {
 		g = s.glance(q, d.now)
 	}
 	q.mu.Unlock()
+	if changed {
+		s.conclude(q, g)
+	}
 	if b == nil {
 		return fits
 	}
-	s.conclude(q, g)
 	q.addInFlight(b)
 	if b.FirstSentAt == 0 {
 		b.FirstSentAt = d.now

@@ -52,8 +52,8 @@ func (s *Schedule) DeliveryTimedOut(b *Batch, now clock.Instant) bool {
 
 // NextExpiry is when the next batch expires, queued or in flight; clock.Never when none will.
 //
-// The heap holds for each queue an instant no later than that: batches come and go many times before one expires, and
-// only here, when a queue comes up first, is its place put right.
+// The heap holds for each queue an instant no later than that of any batch in flight and of the head: batches come and go
+// many times before one expires, and only here, when a queue comes up first, is its place put right.
 func (s *Schedule) NextExpiry() clock.Instant {
 	for {
 		top := s.expiry.top()
@@ -65,6 +65,13 @@ func (s *Schedule) NextExpiry() clock.Instant {
 			continue
 		}
 		return top
+	}
+}
+
+// expireBy makes sure that the queue comes up no later than at.
+func (s *Schedule) expireBy(q *Queue, at clock.Instant) {
+	if at != clock.Never && (s.expiry.place(q) < 0 || s.expiry.at(q) > at) {
+		s.expiry.set(q, at)
 	}
 }
 

@@ -2,7 +2,6 @@ package accumulator
 
 import (
 	"context"
-	"testing"
 	"time"
 
 	"linger/internal/backoff"
@@ -31,9 +30,18 @@ type setup struct {
 	nudge           func()
 }
 
+// tester is what a fixture needs of a test, a benchmark or a property.
+type tester interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // fixture is an accumulator with a clock of its own and one topic whose partitions are led by nodes 1, 2 and 3.
 type fixture struct {
-	tb         testing.TB
+	tb         tester
 	clk        *clock.Manual
 	pool       *bufferpool.Pool
 	acc        *Accumulator
@@ -43,7 +51,7 @@ type fixture struct {
 	handedOut  []*Batch // with the sealer
 }
 
-func newFixture(tb testing.TB, s setup) *fixture {
+func newFixture(tb tester, s setup) *fixture {
 	tb.Helper()
 	orDefault(&s.topic, "t")
 	orDefault(&s.memory, 1<<20)

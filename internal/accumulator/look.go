@@ -20,9 +20,10 @@ const (
 
 // glance is what a look at a queue under its lock brings out.
 type glance struct {
-	length int32
-	until  clock.Instant // of the back-off or of linger.ms
-	state  queueState    // Idle, Backoff, Linger or Ready
+	length  int32
+	until   clock.Instant // of the back-off or of linger.ms
+	expires clock.Instant // of the head
+	state   queueState    // Idle, Backoff, Linger or Ready
 }
 
 // look evaluates a queue again.
@@ -42,6 +43,7 @@ func (s *Schedule) glance(q *Queue, now clock.Instant) glance {
 	}
 	head := q.batches.front()
 	head.noteLeader(q.epoch)
+	g.expires = head.CreatedAt.Add(s.acc.o.DeliveryTimeout)
 	linger := head.LastAttempt.Add(s.acc.o.Linger)
 	switch {
 	case head.backingOff(now):
@@ -67,13 +69,11 @@ func (s *Schedule) conclude(q *Queue, g glance) {
 		q.length = g.length
 		s.reload(q.Topic)
 	}
-	if g.length > 0 && s.expiry.place(q) < 0 {
-		s.watch(q)
-	}
 	s.leave(q)
 	if g.state == queueIdle {
 		return
 	}
+	s.expireBy(q, g.expires)
 	switch {
 	case q.node == nil:
 		q.state = queueUnknown

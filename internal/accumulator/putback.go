@@ -72,7 +72,4 @@ func (s *Schedule) enqueue(b *Batch, atTail bool) {
 		q.closeOpen() // only the last batch takes records
 	}
 	q.mu.Unlock()
-	if expiry := b.CreatedAt.Add(s.acc.o.DeliveryTimeout); expiry != clock.Never && (s.expiry.place(q) < 0 || expiry < s.expiry.at(q)) {
-		s.expiry.set(q, expiry)
-	}
 }
