@@ -167,7 +167,7 @@ func TestTryAppendEqualsItsPlainTwin(t *testing.T) {
 			}
 			return bytes.Repeat([]byte{name[0]}, length.Draw(t, name))
 		}
-		for range rapid.IntRange(1, 300).Draw(t, "records") {
+		for range rapid.IntRange(1, 90).Draw(t, "records") {
 			ts := rapid.OneOf(rapid.Int64Range(1000, 1100), rapid.Int64Range(-1, math.MaxInt64)).Draw(t, "ts")
 			key, value := field("key"), field("value")
 			var headers []byte
