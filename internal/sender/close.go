@@ -21,7 +21,7 @@ func (s *Sender) close(now clock.Instant) {
 		return
 	}
 	s.client.CloseAll(now)
-	s.finished = s.client.Connections().Links == 0 && s.inFlight == 0
+	s.finished = s.client.Connections().Links == 0 && s.inFlight == 0 && s.sealing == 0
 	s.fx.Done = s.finished
 }
 

@@ -31,6 +31,7 @@ func (s *Sender) produce(now clock.Instant, mayProduce bool) {
 		s.sendTo(now, node)
 	}
 	s.fx.Seals = s.sched.Seals(s.fx.Seals)
+	s.sealing += len(s.fx.Seals)
 }
 
 // sendTo drains one ready node into one request.

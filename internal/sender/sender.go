@@ -58,6 +58,7 @@ type Sender struct {
 
 	fx          Effects
 	inFlight    int // batches that a request holds
+	sealing     int // batches that a worker holds
 	undelivered int // batches whose completion is not delivered yet
 	started     bool
 	closing     bool
@@ -120,6 +121,7 @@ func (s *Sender) take(now clock.Instant, e *Event) {
 	case Link:
 		s.client.Handle(now, e.Link)
 	case Sealed:
+		s.sealing--
 		s.sched.Sealed(e.Batch)
 		s.letGoIfEnded(e.Batch)
 	case Delivered:
