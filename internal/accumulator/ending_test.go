@@ -231,9 +231,9 @@ func TestSplitPutsPiecesWhereTheBatchWas(t *testing.T) {
 				}
 				b := f.drain(1, 1<<20)[0]
 				if codec == compress.None {
-					f.acc.batchSize = 300 // as if the batch had been opened under a larger limit
+					f.sched.splitSize = 300 // as if the batch had been opened under a larger limit
 				} else {
-					f.acc.batchSize = 350
+					f.sched.splitSize = 350
 				}
 				f.sendNumbered(ns, 0, 100, 90, nil)
 				f.land(b)
@@ -278,7 +278,7 @@ func TestMemoryComesBackExactlyOnceAfterASplit(t *testing.T) {
 		f.sendNumbered(ns, 0, n, 30, nil)
 	}
 	b := f.drain(1, 1<<20)[0]
-	f.acc.batchSize = 300
+	f.sched.splitSize = 300
 	f.land(b)
 	n := f.sched.Split(b, 0, func(*Batch) {})
 	f.acc.Free(f.mayFree(b))
@@ -417,7 +417,7 @@ func TestSplitKeepsHeadersKeysAndTimestamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := f.drain(1, 1<<20)[0]
-	f.acc.batchSize = 400
+	f.sched.splitSize = 400
 	f.land(b)
 	if n := f.sched.Split(b, 0, func(*Batch) {}); n < 2 {
 		t.Fatalf("%d pieces", n)
@@ -455,7 +455,7 @@ func TestFlushWaitsForThePiecesOfASplitBatch(t *testing.T) {
 	flushed := f.acc.Flush()
 	b := f.drain(1, 1<<20)[0]
 	asked := futures[0].Result.Done(0)
-	f.acc.batchSize = 600
+	f.sched.splitSize = 600
 	f.land(b)
 	n := f.sched.Split(b, 0, func(*Batch) {})
 	f.acc.Free(f.mayFree(b))
@@ -617,7 +617,7 @@ func TestFutureFollowsItsRecordIntoThePiece(t *testing.T) {
 	first := make(chan error)
 	go func() { first <- last.Result.Wait(context.Background(), 0) }()
 	b := f.drain(1, 1<<20)[0]
-	f.acc.batchSize = 600
+	f.sched.splitSize = 600
 	f.land(b)
 	f.sched.Split(b, 0, func(*Batch) {})
 	f.acc.Free(f.mayFree(b))

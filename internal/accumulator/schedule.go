@@ -13,6 +13,8 @@ type Schedule struct {
 	acc *Accumulator
 	now clock.Instant // of the last call that told
 
+	splitSize int // what a batch is cut to when it comes back as too large: batch.size
+
 	cluster *metadata.Cluster // nil before the first
 	nodes   map[int32]*node   // every node that ever led something; its drain index outlives its leadership
 	order   []*node           // those of the cluster, in its order
@@ -66,7 +68,7 @@ type topicStep struct {
 func (t *Topic) ID() [16]byte { return t.step.id }
 
 func (s *Schedule) start(a *Accumulator) {
-	s.acc = a
+	s.acc, s.splitSize = a, a.batchSize
 	s.nodes = map[int32]*node{}
 	s.waiting.which, s.expiry.which = heapWaiting, heapExpiry
 }

@@ -36,7 +36,7 @@ func (s *Schedule) Split(b *Batch, now clock.Instant, assign func(piece *Batch))
 
 // cut makes the pieces.
 func (s *Schedule) cut(b *Batch) []*Batch {
-	limit := s.acc.batchSize
+	limit := s.splitSize
 	if b.piece {
 		limit = max(b.maxRecord, b.Size()/2)
 	}
