@@ -102,16 +102,6 @@ func (p *Producer[K, V]) Flush(ctx context.Context) error {
 	}
 }
 
-func (c *core) openFor(topic string) error {
-	if c.acc.IsClosed() {
-		return kerr.ErrClosed
-	}
-	if topic == "" {
-		return fmt.Errorf("%w: topic cannot be empty", kerr.ErrIllegalArgument)
-	}
-	return nil
-}
-
 // callBack runs a callback inside Send; what it panics with is logged, as on the delivery goroutine.
 func (c *core) callBack(cb Callback, md RecordMetadata, err error) {
 	defer func() {

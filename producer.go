@@ -2,6 +2,7 @@ package linger
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"linger/internal/clock"
 	"linger/internal/config"
 	"linger/internal/engine"
+	"linger/internal/kerr"
 	"linger/internal/metrics"
 )
 
@@ -51,11 +53,12 @@ type core struct {
 	plugins       []any // closed with the producer, in this order
 }
 
-// PartitionsFor lists topic's partitions, waiting for metadata like Send, at most max.block.ms or until ctx ends.
+// PartitionsFor lists topic's partitions, waiting for metadata like Send, at most max.block.ms or until ctx ends. After
+// Close it tells what is known and fetches nothing more.
 func (p *Producer[K, V]) PartitionsFor(ctx context.Context, topic string) ([]PartitionInfo, error) {
 	c := &p.core
-	if err := c.openFor(topic); err != nil {
-		return nil, err
+	if topic == "" {
+		return nil, fmt.Errorf("%w: topic cannot be empty", kerr.ErrIllegalArgument)
 	}
 	if _, _, err := c.engine.WaitTopic(ctx, topic, engine.AnyPartition, c.maxBlock); err != nil {
 		return nil, err
@@ -112,7 +115,10 @@ type Identity struct {
 }
 
 // Identity is the producer's identity as of the sender's last turn.
-func (p *Producer[K, V]) Identity() Identity { return Identity(p.core.engine.Identity()) }
+func (p *Producer[K, V]) Identity() Identity {
+	id := p.core.engine.Identity()
+	return Identity{State: id.State, ProducerID: id.ProducerID, Epoch: id.Epoch, Err: id.Err}
+}
 
 // Counters are totals since the producer was made; see Report for how it ended.
 type Counters struct {

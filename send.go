@@ -131,6 +131,11 @@ func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future,
 	if err := c.checkSize(&e); err != nil {
 		return Future{}, err
 	}
+	// An error that ends the producer refuses its sends, too. Java asks behind the append, and the record that send
+	// refused then fails a second time with its batch.
+	if err := c.engine.Refusal(); err != nil {
+		return Future{}, err
+	}
 	e.TimestampMs = c.coarse.Load()
 	if !d.timestamp.IsZero() {
 		e.TimestampMs = d.timestamp.UnixMilli()

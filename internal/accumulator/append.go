@@ -255,10 +255,13 @@ func (a *Accumulator) openBatch(s *step, e *Entry, m *memory, created clock.Inst
 }
 
 // touch reads the clock for a batch about to be opened.
+//
+// Batches count their age in whole milliseconds, as Java's do: those of one burst expire in one turn. Else, with the first
+// of them gone, the next would be sent in what little time it has left, behind a gap.
 func (a *Accumulator) touch(t *Topic) clock.Instant {
 	now, _ := a.o.Coarse.Refresh()
 	t.touched.Store(int64(now))
-	return now
+	return now - now%clock.Instant(time.Millisecond)
 }
 
 func (a *Accumulator) compresses() bool { return a.o.Codec.Type != compress.None }

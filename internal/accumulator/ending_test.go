@@ -705,3 +705,24 @@ func TestIncrementalBatchTakesChunksAsItGrows(t *testing.T) {
 		t.Errorf("%d bytes came back, %d outcomes", f.pool.Available(), len(ns.outcomes))
 	}
 }
+
+// TMO-06: batches of one burst expire in one turn. Java counts in milliseconds, and so do we.
+func TestBatchesOfOneMillisecondExpireTogether(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 150, deliveryTimeout: 100 * time.Millisecond})
+	f.setCluster(leaders4, nil, nil)
+	f.clk.Advance(5*time.Millisecond + 300*time.Microsecond)
+	f.send(0, 100)
+	f.clk.Advance(300 * time.Microsecond)
+	f.send(0, 100)
+	f.clk.Advance(400 * time.Microsecond)
+	f.send(0, 100) // in the next one
+	f.ready()
+	f.clk.Advance(99 * time.Millisecond)
+	got := f.sched.Expired(f.clk.Now(), nil)
+	if len(got) != 2 {
+		t.Errorf("%d batches expired at %v", len(got), f.clk.Now())
+	}
+	for _, b := range got {
+		f.finish(b, -1)
+	}
+}

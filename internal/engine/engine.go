@@ -49,6 +49,7 @@ type Engine struct {
 	log    *slog.Logger
 
 	identity atomic.Pointer[sender.Identity]
+	refusal  atomic.Pointer[error] // nil while sends are taken
 
 	done chan struct{} // closed when the loop has ended and everything it started with it
 }
@@ -95,7 +96,7 @@ func (e *Engine) carryOut(fx *sender.Effects) {
 		e.board.publish(fx.View)
 	}
 	if fx.Identity != nil {
-		e.identity.Store(fx.Identity)
+		e.identify(fx.Identity)
 	}
 	e.links.Do(fx.Orders)
 	for _, b := range fx.Seals {
@@ -145,6 +146,23 @@ func (e *Engine) Identity() sender.Identity {
 		return *id
 	}
 	return sender.Identity{State: "none", ProducerID: -1, Epoch: -1}
+}
+
+// Refusal is why sends are refused, nil while they are taken. Each Send asks.
+func (e *Engine) Refusal() error {
+	if err := e.refusal.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (e *Engine) identify(id *sender.Identity) {
+	e.identity.Store(id)
+	if id.Refusal == nil {
+		e.refusal.Store(nil)
+		return
+	}
+	e.refusal.Store(&id.Refusal)
 }
 
 // WantTopic asks for the topic's metadata without waiting for it.

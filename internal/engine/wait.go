@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -70,9 +71,17 @@ func (e *Engine) missing(name string, partition int32, budget time.Duration) err
 	}
 	err := &kerr.Error{Op: "send", Topic: name, Partition: partition, Code: kerr.RequestTimedOut, Class: kerr.ClassRetriable, Msg: text, Err: kerr.ErrTimeout}
 	if code := v.TopicErr(name); code != kerr.None {
-		err.Err = fmt.Errorf("%w: %w", kerr.ErrTimeout, &kerr.Error{Op: "metadata", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: code.Message()})
+		err.Err = &kerr.Error{Op: "metadata", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: code.Message()}
 	} else if v.LastConnectError != nil {
-		err.Err = fmt.Errorf("%w: %w", kerr.ErrTimeout, v.LastConnectError)
+		err.Err = unreached{v.LastConnectError}
 	}
 	return err
 }
+
+// unreached tells why no broker answered. Java's exception has no such cause: errors.Is and errors.As find what is
+// inside, the names of Java's causes leave it out.
+type unreached struct{ err error }
+
+func (u unreached) Error() string        { return "no broker answers: " + u.err.Error() }
+func (u unreached) Is(target error) bool { return errors.Is(u.err, target) }
+func (u unreached) As(target any) bool   { return errors.As(u.err, target) }

@@ -29,7 +29,7 @@ func (s *Sender) close(now clock.Instant) {
 func (s *Sender) abort(err error) {
 	s.batches = s.sched.Unended(s.batches[:0])
 	for _, b := range s.batches {
-		s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}, false)
+		s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}, err, false)
 	}
 	clear(s.batches)
 }

@@ -7,11 +7,13 @@ import (
 	"linger/internal/kerr"
 )
 
-// endingOf says, record by record where need be, how a batch failed (Java: Sender.failBatch).
-func (s *Sender) endingOf(b *accumulator.Batch, a partitionAnswer) accumulator.Ending {
-	e := accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: s.batchError(b, a)}
+// endingOf says, record by record where need be, how a batch failed, and of what as a whole: that is what the transaction
+// state hears (Java: Sender.failBatch).
+func (s *Sender) endingOf(b *accumulator.Batch, a partitionAnswer) (e accumulator.Ending, whole error) {
+	whole = s.batchError(b, a)
+	e = accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: whole}
 	if len(a.recordErrs) == 0 {
-		return e
+		return e, whole
 	}
 	e.RecordErrs = make(map[int32]error, len(a.recordErrs))
 	for _, r := range a.recordErrs {
@@ -32,9 +34,9 @@ func (s *Sender) endingOf(b *accumulator.Batch, a partitionAnswer) accumulator.E
 	}
 	e.Err = &kerr.Error{
 		Op: "send", Topic: b.Queue.Topic.Name, Partition: b.Queue.Partition, Class: kerr.ClassRetriable,
-		Msg: "Failed to append record because it was part of a batch which had one more more invalid records",
+		Msg: "Failed to append record because it was part of a batch which had one more more invalid records", Err: kerr.ErrKafka,
 	}
-	return e
+	return e, whole
 }
 
 func (s *Sender) batchError(b *accumulator.Batch, a partitionAnswer) error {

@@ -99,4 +99,6 @@ type Identity struct {
 	Epoch      int16
 	// Err is why the state is an error state.
 	Err error
+	// Refusal is what every send fails with in such a state, nil in all others.
+	Refusal error
 }

@@ -2,7 +2,6 @@ package sender
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -26,6 +25,9 @@ func (s *Sender) identify(now clock.Instant) (mayProduce bool) {
 	if s.txn.Fatal() {
 		s.dropUndrained(s.txn.LastError())
 		return false
+	}
+	if err := s.txn.AuthorizationError(); err != nil {
+		s.dropUndrained(err) // and an id is asked for anew
 	}
 	s.noteIllegal(s.txn.BumpIfNeeded())
 	s.askForID(now)
@@ -84,7 +86,8 @@ func (s *Sender) takeTxnAnswer(now clock.Instant, owner txnOwner, a *client.Answ
 	}
 	s.throttle(now, a.Request.Node, resp)
 	s.noteIllegal(s.txn.Answered(r, resp))
-	if s.txn.HasPending() {
+	if s.txn.HasPending() || s.txn.HasError() {
+		// Without the permission for an id Java asks again as fast as brokers answer, for as long as it is missing.
 		s.retryIDAt = now.AddMs(r.BackoffMs)
 	}
 }
@@ -121,16 +124,13 @@ func (s *Sender) whoami() Identity {
 		return Identity{State: "none", ProducerID: txn.NoProducerID, Epoch: txn.NoEpoch}
 	}
 	id := s.txn.ProducerID()
-	return Identity{State: stateWord(s.txn.State()), ProducerID: id.ID, Epoch: id.Epoch, Err: s.txn.LastError()}
-}
-
-// stateWord is the state in small letters, without the words that all of its kind share.
-func stateWord(s txn.State) string {
-	word := strings.ToLower(s.String())
-	for _, tail := range []string{"_error", "_transaction"} {
-		if cut, ok := strings.CutSuffix(word, tail); ok && cut != "in" {
-			return cut
-		}
+	who := Identity{State: s.txn.State().Word(), ProducerID: id.ID, Epoch: id.Epoch, Err: s.txn.LastError()}
+	switch {
+	case who.Err == nil:
+	case who.Err == s.identity.Err:
+		who.Refusal = s.identity.Refusal // the same error each time: identities are compared
+	default:
+		who.Refusal = s.txn.Admit(txn.AddPartition)
 	}
-	return word
+	return who
 }

@@ -41,7 +41,8 @@ func (s *Sender) answer(now clock.Instant, b *accumulator.Batch, a partitionAnsw
 	default:
 		// Sequences are given anew only if the batch did not use up its retries: else nobody knows whether the broker
 		// took it, and its sequence must not go to other records.
-		s.failBatch(b, s.endingOf(b, a), b.Attempts < s.o.Retries)
+		e, whole := s.endingOf(b, a)
+		s.failBatch(b, e, whole, b.Attempts < s.o.Retries)
 	}
 	if a.code.InvalidMetadata() {
 		s.meta.RequestUpdate()
@@ -92,13 +93,13 @@ func (s *Sender) succeed(b *accumulator.Batch, a partitionAnswer) {
 	s.end(b, accumulator.Ending{BaseOffset: a.baseOffset, LogAppendMs: a.logAppendMs})
 }
 
-// failBatch ends a batch with an error: the transaction state hears of it before any record does.
-func (s *Sender) failBatch(b *accumulator.Batch, e accumulator.Ending, adjustSequences bool) {
+// failBatch ends a batch with an error: the transaction state hears of the whole batch's before any record does.
+func (s *Sender) failBatch(b *accumulator.Batch, e accumulator.Ending, whole error, adjustSequences bool) {
 	if b.Ended() {
 		return
 	}
 	if s.txn != nil {
-		s.noteIllegal(s.txn.HandleFailed(&b.Queue.Seq, &b.Stamp, e.Err, adjustSequences))
+		s.noteIllegal(s.txn.HandleFailed(&b.Queue.Seq, &b.Stamp, whole, adjustSequences))
 	}
 	s.end(b, e)
 }

@@ -110,7 +110,8 @@ func (s *Sender) expire(now clock.Instant) {
 	s.batches = s.sched.Expired(now, s.batches[:0])
 	for _, b := range s.batches {
 		sent := b.Stamp.Has // only what was sent leaves its sequence in doubt
-		s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: expiryError(b, now)}, false)
+		err := expiryError(b, now)
+		s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}, err, false)
 		if s.txn != nil && sent {
 			s.txn.MarkUnresolved(&b.Queue.Seq, &b.Stamp)
 		}

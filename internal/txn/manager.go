@@ -171,12 +171,16 @@ func (m *Manager) refuse() error {
 	if !m.HasError() {
 		return nil
 	}
-	who := "Producer with transactionalId '" + m.o.TransactionalID + "' and " + m.id.String()
+	name := m.o.TransactionalID
+	if !m.Transactional() {
+		name = "null" // an idempotent producer may have been told that it is fenced, too
+	}
+	who := "Producer with transactionalId '" + name + "' and " + m.id.String()
 	switch {
-	case is(m.err, kerr.ProducerFenced):
-		return &kerr.Error{Code: kerr.ProducerFenced, Msg: who + " has been fenced by another producer with the same transactionalId", Err: m.err}
+	case is(m.err, kerr.ProducerFenced): // the same error in other words, so it is not its own cause
+		return &kerr.Error{Code: kerr.ProducerFenced, Msg: who + " has been fenced by another producer with the same transactionalId"}
 	case is(m.err, kerr.InvalidProducerEpoch):
-		return &kerr.Error{Code: kerr.InvalidProducerEpoch, Msg: who + " attempted to produce with an old epoch", Err: m.err}
+		return &kerr.Error{Code: kerr.InvalidProducerEpoch, Msg: who + " attempted to produce with an old epoch"}
 	case kerr.JavaName(m.err) == kerr.ErrIllegalState.JavaException():
 		return &kerr.Error{
 			Msg: who + " cannot execute transactional method because of previous invalid state transition attempt",
