@@ -4,8 +4,9 @@ SHELL := bash
 .DEFAULT_GOAL := help
 GOFILES = $(shell git ls-files --cached --others --exclude-standard '*.go')
 TESTFLAGS ?=
-FUZZTIME ?= 5s
+FUZZTIME ?= 20000x
 BENCH ?= .
+WORLDS ?= 20000
 VULNDB ?= latest
 
 .PHONY: help
@@ -32,12 +33,12 @@ broker: prereqs ## only the tests against real Kafka brokers
 	go test -count=1 -timeout 20m $(TESTFLAGS) linger/test/...
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (5s)
+fuzz: ## each fuzz target for FUZZTIME (20000x; or a time such as 1m)
 	@tools/fuzz.sh $(FUZZTIME)
 
 .PHONY: sim
-sim: ## the simulated worlds; SEED=n replays one
-	LINGER_SIM_SEED=$(SEED) go test -count=1 -timeout 20m -run Sim $(if $(SEED),-v) $(TESTFLAGS) ./internal/sim
+sim: ## WORLDS (20000) simulated worlds; SEED=n replays one and prints its trace
+	go test -count=1 -timeout 30m -run 'TestWorlds$$' -v $(TESTFLAGS) ./internal/sim $(if $(SEED),-seed=$(SEED),-worlds=$(WORLDS))
 
 .PHONY: bench
 bench: ## the benchmarks (BENCH=pattern)
