@@ -207,12 +207,18 @@ func (m *Machine) abandon(now clock.Instant, c *conn, why reason, cause error) {
 	m.orders = append(m.orders, link.Order{Kind: link.Close, Link: c.id, Err: c.err})
 }
 
+// linkEnding loses the node: nothing more goes out on the link. What is on it ends with Closed.
+func (m *Machine) linkEnding(now clock.Instant, c *conn, err error) {
+	if c.closing {
+		return
+	}
+	c.closing, c.why = true, whyClosed(c, err)
+	c.err = m.lost(now, c.node, c.why, err)
+}
+
 // linkClosed is the end of a link: whatever was on it has let go.
 func (m *Machine) linkClosed(now clock.Instant, c *conn, err error) {
-	if !c.closing {
-		c.closing, c.why = true, whyClosed(c, err)
-		c.err = m.lost(now, c.node, c.why, err)
-	}
+	m.linkEnding(now, c, err)
 	delete(m.links, c.id)
 	c.node.link = nil
 	for _, r := range c.requests {

@@ -44,6 +44,26 @@ func TestCorrelationIDsCountUpAndLeaveOutTheReservedRange(t *testing.T) {
 	}
 }
 
+// A link that its peer has ended takes nothing more; what is on it ends with Closed, once nobody reads its memory.
+func TestEndingLinkTakesNothingMore(t *testing.T) {
+	w := twoNodes(t)
+	l := w.connect(1)
+	r := w.send(1)
+	w.turn(link.Event{Kind: link.Ending, Link: l, Err: io.EOF})
+	if w.m.Ready(w.now, 1) || w.m.CanConnect(w.now.Add(time.Hour), 1) {
+		t.Error("the node takes requests, or is dialled while its link still holds some")
+	}
+	w.wantAnswers()
+	if len(w.losses) != 1 {
+		t.Error("the loss is not told at once")
+	}
+	w.turn(closed(l, io.EOF))
+	w.wantAnswers(r, Disconnected)
+	if len(w.losses) != 1 || !w.m.CanConnect(w.now.Add(time.Hour), 1) {
+		t.Error("the loss is told twice, or the node stays down")
+	}
+}
+
 // NET-05, NET-18: answers come out in the order of their requests, whole and only once both halves are done.
 func TestAnswersComeInOrderAndOnlyWhenTheRequestHasLetGo(t *testing.T) {
 	w := twoNodes(t)

@@ -116,6 +116,8 @@ func (m *Machine) Handle(now clock.Instant, e link.Event) {
 		m.written(now, c, e.Corr)
 	case link.Received:
 		m.received(now, c, e.Frame)
+	case link.Ending:
+		m.linkEnding(now, c, e.Err)
 	case link.Closed:
 		m.linkClosed(now, c, e.Err)
 	}

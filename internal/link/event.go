@@ -17,6 +17,9 @@ const (
 	Written
 	// Received carries one response frame without its length prefix.
 	Received
+	// Ending says that the peer has ended Link, Err says how: a request ordered from here on will not be written. Closed
+	// follows. A link may end without it.
+	Ending
 	// Closed is the last event of Link. Err says why; nil when we ordered it ourselves.
 	Closed
 )
@@ -31,6 +34,8 @@ func (k EventKind) String() string {
 		return "written"
 	case Received:
 		return "received"
+	case Ending:
+		return "ending"
 	case Closed:
 		return "closed"
 	}
@@ -45,5 +50,5 @@ type Event struct {
 	Addrs []string // Resolved: IP addresses without a port, in the resolver's order; owned by the receiver
 	Corr  int32    // Written
 	Frame []byte   // Received: one response from its correlation id on; owned by the receiver
-	Err   error    // Resolved, Closed
+	Err   error    // Resolved, Ending, Closed
 }

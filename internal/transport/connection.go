@@ -75,7 +75,12 @@ func (c *connection) serve(conn net.Conn) {
 		defer close(written)
 		c.end(c.writeLoop(conn))
 	}()
-	c.end(c.readLoop(conn))
+	err := c.readLoop(conn)
+	if c.ctx.Err() == nil {
+		// The writer has yet to return. Told only then, the client would in the meantime give a dead link a request.
+		c.t.post(link.Event{Kind: link.Ending, Link: c.id, Err: err})
+	}
+	c.end(err)
 	<-written
 	<-closed
 }

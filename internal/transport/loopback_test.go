@@ -47,7 +47,7 @@ func TestPeerThatIsNotKafkaEndsTheLinkWithATellingError(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			do(tr, dialOrder(1, addr))
 			in.want(t, link.Up)
-			e := in.want(t, link.Closed)
+			e := in.wantEnd(t)
 			runtime.ReadMemStats(&after)
 			if e.Err == nil || !strings.Contains(e.Err.Error(), tt.want) {
 				t.Errorf("got error %v, want one that says %q", e.Err, tt.want)
@@ -72,7 +72,7 @@ func TestMemoryForALargeFrameGrowsWithWhatArrives(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	do(tr, dialOrder(1, addr))
 	in.want(t, link.Up)
-	in.want(t, link.Closed)
+	in.wantEnd(t)
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 2<<20 {
 		t.Errorf("took %d bytes of memory for a frame of 1000 bytes, want less than 2 MiB", took)

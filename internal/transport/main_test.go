@@ -31,6 +31,17 @@ func (in inbox) want(t *testing.T, kind link.EventKind) link.Event {
 	return e
 }
 
+// wantEnd is want(Closed) of a link that the peer ends: Ending comes first, with the same reason.
+func (in inbox) wantEnd(t *testing.T) link.Event {
+	t.Helper()
+	ending := in.want(t, link.Ending)
+	e := in.want(t, link.Closed)
+	if ending.Link != e.Link || ending.Err != e.Err {
+		t.Errorf("link %d ends (%v) and link %d is closed (%v)", ending.Link, ending.Err, e.Link, e.Err)
+	}
+	return e
+}
+
 // wantNone fails when an event is waiting.
 func (in inbox) wantNone(t *testing.T) {
 	t.Helper()
