@@ -114,7 +114,7 @@ func (a *Accumulator) Topic(name string) *Topic {
 	if t := old.byName[name]; t != nil {
 		return t
 	}
-	t := &Topic{Name: name, acc: a}
+	t := &Topic{Name: name, acc: a, number: len(old.ordered)}
 	t.sticky = partition.NewSticky(clampSize(a.batchSize), a.o.RackAware, a.o.Rack, a.o.Random)
 	t.queues.Store(&[]atomic.Pointer[Queue]{})
 	if a.cluster != nil {

@@ -92,7 +92,7 @@ func (a *Accumulator) appendSlow(ctx context.Context, t *Topic, p int32, e *Entr
 	r, err := a.rounds(ctx, t, p, e, deadline, block, &m)
 	a.giveBack(&m)
 	if err != nil && r.Wake {
-		a.nudge() // an earlier round closed a batch, and the caller does not look at r after an error
+		a.nudge() // the caller does not look at r after an error
 	}
 	return r, err
 }
@@ -115,6 +115,7 @@ func (a *Accumulator) rounds(ctx context.Context, t *Topic, p int32, e *Entry, d
 			continue
 		}
 		if *m, err = a.allocate(ctx, e, deadline, block); err != nil {
+			r.Wake = s.queue.signal() || r.Wake // a queue made in vain counts for the load table
 			return r, err
 		}
 		created = a.touch(t) // waiting may have taken long, and a clock is not read under the lock

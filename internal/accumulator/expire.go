@@ -1,18 +1,27 @@
 package accumulator
 
-import "linger/internal/clock"
+import (
+	"cmp"
+	"slices"
 
-// Expired appends to dst the batches that have reached delivery.timeout.ms, each once: of each queue first those in
-// flight, which stay where they are, then those queued, which leave it; both in the order of their creation, up to the
-// first that has time left. The caller ends them. What a request or a sealer holds keeps its memory until that lets go:
+	"linger/internal/clock"
+)
+
+// Expired appends to dst the batches that have reached delivery.timeout.ms, each once: topic by topic and partition by
+// partition first those in flight, which stay where they are, then those queued, which leave their queue; both in the
+// order of their creation, up to the first that has time left. The caller ends them. What a request or a sealer holds keeps its memory until that lets go:
 // Holder says.
 func (s *Schedule) Expired(now clock.Instant, dst []*Batch) []*Batch {
 	s.now = now
+	before := len(dst)
 	for s.expiry.top() <= now {
 		q := s.expiry.first()
 		dst = s.expireQueue(q, now, dst)
 		s.watch(q)
 	}
+	slices.SortStableFunc(dst[before:], func(a, b *Batch) int {
+		return cmp.Or(cmp.Compare(a.Queue.Topic.number, b.Queue.Topic.number), cmp.Compare(a.Queue.Partition, b.Queue.Partition))
+	})
 	return dst
 }
 

@@ -165,6 +165,7 @@ func (s *Schedule) meet(q *Queue) {
 		}
 	}
 	s.settle(q)
+	s.reload(t)
 }
 
 // topic is what the cluster knows of t, nil for nothing.

@@ -490,7 +490,7 @@ func TestKeylessRecordsGatherAndSpreadEvenly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	f := newFixture(t, setup{batchSize: 1000, memory: 64 << 20, linger: time.Hour, random: func() int32 { return int32(rng.Uint32()) }})
 	f.setCluster(leaders4, nil, nil)
-	const records = 100_000
+	const records = 40_000
 	perPartition, batches := map[int32]int{}, 0
 	for range records {
 		r := f.send(AnyPartition, 50)

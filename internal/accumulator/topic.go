@@ -15,6 +15,7 @@ type Topic struct {
 	Name string
 
 	acc     *Accumulator
+	number  int // by when it was made
 	sticky  *partition.Sticky
 	view    atomic.Pointer[partition.View]          // what choices are drawn from; nil before metadata knew the topic
 	count   atomic.Int32                            // partitions; 0 while metadata does not know the topic
