@@ -2,6 +2,25 @@ module linger/bench
 
 go 1.26.0
 
-require linger v0.0.0
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/klauspost/compress v1.20.3
+	github.com/pierrec/lz4/v4 v4.1.33
+	github.com/twmb/franz-go v1.22.3
+	github.com/twmb/franz-go/pkg/kmsg v1.15.1
+	go.uber.org/goleak v1.3.0
+	golang.org/x/sys v0.48.0
+	linger v0.0.0
+	linger/cmd/linger v0.0.0
+)
 
-replace linger => ..
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
+)
+
+replace (
+	linger => ..
+	linger/cmd/linger => ../cmd/linger
+	linger/lingertest/kafka => ../lingertest/kafka
+)
