@@ -53,6 +53,16 @@ func TestUnreachableClusterGoesBackToBootstrap(t *testing.T) {
 			wantLeader(t, s, "a", 0, 1, 5)
 		})
 	}
+	t.Run("then everything is asked for", func(t *testing.T) {
+		s := started(defaults())
+		s.Add("a", 0)
+		fetch(t, s, 0, answer(topic("a", leader{1, 5})))
+		s.Add("b", second)
+		s.Unreachable(second)
+		if asked := fetch(t, s, second, answer()); !cmp.Equal(asked, []string{"a", "b"}) {
+			t.Errorf("asked for %v", asked)
+		}
+	})
 	t.Run("not before there are nodes at all", func(t *testing.T) {
 		if New(defaults()).Unreachable(0) {
 			t.Error("went back to nothing")

@@ -41,7 +41,7 @@ func TestIdleTopicIsDroppedAndFetchedAnew(t *testing.T) {
 	s := started(defaults())
 	s.Add("used", 0)
 	s.Add("idle", 0)
-	both := answer(topic("used", leader{1, 0}), topic("idle", leader{1, 0}))
+	both := answer(topic("used", leader{1, 0}), topic("idle", leader{1, 5}))
 	fetch(t, s, 0, both)
 	s.Add("used", 4*minute)
 	fetch(t, s, 5*minute, both)
@@ -52,7 +52,7 @@ func TestIdleTopicIsDroppedAndFetchedAnew(t *testing.T) {
 	if asked := fetch(t, s, 6*minute, answer(topic("idle", leader{2, 0}))); !cmp.Equal(asked, []string{"idle"}) {
 		t.Errorf("asked for %v", asked)
 	}
-	wantLeader(t, s, "idle", 0, 2, 0)
+	wantLeader(t, s, "idle", 0, 2, 0) // its epochs are forgotten too
 	wantLeader(t, s, "used", 0, 1, 0)
 }
 
@@ -88,15 +88,26 @@ func TestNewTopicIsKeptUntilABrokerSpokeOfIt(t *testing.T) {
 	s := started(o)
 	s.Add("a", 0)
 	fetch(t, s, minute, answer()) // the broker left it out
-	if !s.Wanted("a") {
-		t.Fatal("dropped before it was ever fetched")
-	}
 	s.RequestTopic("a")
 	fetch(t, s, minute+ms(100), answer(topic("a", leader{1, 0})))
+	if !s.Wanted("a") || s.Cluster().Topic("a") == nil {
+		t.Fatal("dropped with the very answer that it waited for")
+	}
 	s.RequestUpdate()
 	fetch(t, s, 2*minute, answer(topic("a", leader{1, 0})))
 	if s.Wanted("a") {
 		t.Error("not dropped although it has been idle for long")
+	}
+}
+
+func TestAnswerToNewTopicsMaySpeakOfOthers(t *testing.T) {
+	s := started(defaults())
+	s.Add("a", 0)
+	fetch(t, s, 0, answer(topic("a", leader{1, 0})))
+	s.Add("b", ms(1))
+	fetch(t, s, ms(1), answer(topic("b", leader{1, 0}), failedTopic("a", kerr.TopicAuthorizationFailed)))
+	if v := s.View(); v.Topic("a") != nil || v.TopicErr("a") != kerr.TopicAuthorizationFailed {
+		t.Errorf("topic %v, error %v", v.Topic("a"), v.TopicErr("a"))
 	}
 }
 

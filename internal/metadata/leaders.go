@@ -26,10 +26,9 @@ func (s *Store) UpdateLeaders(hints []LeaderHint, nodes []Node) (changed bool) {
 			continue
 		}
 		s.setEpoch(h.Topic, h.Partition, h.Epoch)
-		old := s.known[h.Topic]
-		k := &knownTopic{id: old.id, internal: old.internal, leaders: slices.Clone(old.leaders), order: old.order}
+		k := s.known[h.Topic]
 		k.leaders[h.Partition] = Partition{h.Leader, h.Epoch}
-		s.known[h.Topic] = k
+		k.topic = nil // to be shown anew
 		changed = true
 	}
 	if changed {

@@ -50,6 +50,19 @@ func TestEpochsOfOldBrokersAreNotBelieved(t *testing.T) {
 	}
 }
 
+func TestAfterAnOldBrokerEpochsCountAnew(t *testing.T) {
+	s := started(defaults())
+	s.Add("a", 0)
+	fetch(t, s, 0, answer(topic("a", leader{1, 5})))
+	s.RequestUpdate()
+	old := answer(topic("a", leader{2, 7}))
+	old.Version = 8
+	fetch(t, s, second, old)
+	s.RequestUpdate()
+	fetch(t, s, 2*second, answer(topic("a", leader{1, 3})))
+	wantLeader(t, s, "a", 0, 1, 3)
+}
+
 // CASES B19
 func TestRecreatedTopicStartsItsEpochsAfresh(t *testing.T) {
 	recreated := func(l leader) kmsg.MetadataResponseTopic {
@@ -81,6 +94,19 @@ func TestRecreatedTopicStartsItsEpochsAfresh(t *testing.T) {
 		fetch(t, s, second, answer(failedTopic("a", kerr.UnknownTopicOrPartition)))
 		fetch(t, s, 2*second, answer(recreated(leader{2, 0})))
 		wantLeader(t, s, "a", 0, 2, 0)
+	})
+	t.Run("not when the answer that reported it missing carried its id", func(t *testing.T) {
+		s := started(defaults())
+		s.Add("a", 0)
+		fetch(t, s, 0, answer(topic("a", leader{1, 5})))
+		s.RequestUpdate()
+		electing := topic("a")
+		electing.ErrorCode = int16(kerr.LeaderNotAvailable)
+		fetch(t, s, second, answer(electing))
+		fetch(t, s, 2*second, answer(topic("a", leader{2, 4})))
+		if got := s.Cluster().Leader("a", 0); got != NoLeader {
+			t.Errorf("a stale answer made %d the leader", got)
+		}
 	})
 	t.Run("asked for alone", func(t *testing.T) {
 		s := started(defaults())
@@ -176,6 +202,21 @@ func TestLeaderHints(t *testing.T) {
 				wantLeader(t, s, "a", 1, c.want.Leader, c.want.LeaderEpoch)
 			}
 		})
+	}
+}
+
+func TestHintMayBringANewAddressOfAKnownNode(t *testing.T) {
+	s := started(defaults())
+	s.Add("a", 0)
+	fetch(t, s, 0, answer(topic("a", leader{1, 7})))
+	before := s.Cluster()
+	moved := Node{ID: 2, Host: "moved", Port: 1}
+	s.UpdateLeaders([]LeaderHint{{"a", 0, 2, 8}}, []Node{moved})
+	if got, _ := s.Cluster().NodeByID(2); got != moved || s.Cluster().Nodes[1] != moved {
+		t.Errorf("node 2 is %v", got)
+	}
+	if before.Nodes[1].Host != "host" {
+		t.Error("the old snapshot changed")
 	}
 }
 

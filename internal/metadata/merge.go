@@ -14,8 +14,8 @@ type knownTopic struct {
 	id       [16]byte
 	internal bool
 	leaders  []Partition // as told, also of nodes that are not in the cluster
-	order    []int32     // partitions as listed
-	topic    *Topic
+	order    []int32     // partitions as listed; never changed, since snapshots share it
+	topic    *Topic      // nil when it must be made anew
 }
 
 const noEpoch int32 = -1

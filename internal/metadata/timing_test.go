@@ -110,6 +110,54 @@ func TestAnswersWithoutNewsBackOff(t *testing.T) {
 			fetch(t, s, now, same)
 			wantNext(t, s, now, now+ms(150))
 		}
+		o.MaxAgeMs = 300
+		s = started(o)
+		s.Add("a", 0)
+		fetch(t, s, 0, same)
+		for _, at := range []int64{100, 200, 400} {
+			s.RequestUpdate()
+			fetch(t, s, ms(at), same)
+		}
+		s.RequestUpdate()
+		wantNext(t, s, ms(400), ms(700)) // not 800
+	})
+	count := func(t *testing.T, at clock.Instant, before func(s *Store)) {
+		s := started(defaults())
+		s.Add("a", 0)
+		fetch(t, s, 0, same)
+		for i := range clock.Instant(4) {
+			s.RequestUpdate()
+			fetch(t, s, (i+1)*second, same)
+		}
+		before(s)
+		fetch(t, s, at, same)
+		s.RequestUpdate()
+		wantNext(t, s, at, at+ms(100))
+	}
+	t.Run("the refresh by age starts the count again", func(t *testing.T) {
+		count(t, 10*minute, func(*Store) {})
+	})
+	t.Run("a failure starts the count again", func(t *testing.T) {
+		count(t, minute, func(s *Store) { s.RequestUpdate(); s.Request(30 * second); s.Failed(30*second, nil) })
+	})
+	t.Run("so does a caller that waits for a topic which no broker speaks of", func(t *testing.T) {
+		s := started(defaults())
+		fetch(t, s, 0, answer())
+		s.Add("b", 0)
+		for i := range clock.Instant(4) {
+			s.RequestTopic("b")
+			fetch(t, s, (i+1)*second, answer())
+		}
+		s.RequestUpdate()
+		wantNext(t, s, 4*second, 4*second+ms(100))
+	})
+	t.Run("a partition without leader is asked for at the plain pace", func(t *testing.T) {
+		s := started(defaults())
+		s.Add("a", 0)
+		for i := range int64(5) {
+			fetch(t, s, ms(100*i), answer(topic("a", leader{-1, -1})))
+			wantNext(t, s, ms(100*i), ms(100*i+100))
+		}
 	})
 }
 
