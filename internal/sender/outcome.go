@@ -37,6 +37,8 @@ func (s *Sender) answer(now clock.Instant, b *accumulator.Batch, a partitionAnsw
 	case a.code == kerr.None || a.code == kerr.DuplicateSequenceNumber:
 		s.succeed(b, a)
 	case s.mayRetry(now, b, a):
+		s.log(Warn, "Got error produce response on topic-partition %s-%d, retrying (%d attempts left). Error: %s",
+			b.Queue.Topic.Name, b.Queue.Partition, s.o.Retries-b.Attempts-1, errorSummary(a))
 		s.retry(now, b)
 	default:
 		// Sequences are given anew only if the batch did not use up its retries: else nobody knows whether the broker
@@ -51,6 +53,14 @@ func (s *Sender) answer(now clock.Instant, b *accumulator.Batch, a partitionAnsw
 		s.sched.Unmute(b.Queue)
 	}
 	s.letGoIfEnded(b)
+}
+
+// errorSummary is the error in a log line.
+func errorSummary(a partitionAnswer) string {
+	if a.message != "" {
+		return a.code.Name() + ". Error Message: " + a.message
+	}
+	return a.code.Name()
 }
 
 func (s *Sender) mayRetry(now clock.Instant, b *accumulator.Batch, a partitionAnswer) bool {

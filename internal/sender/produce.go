@@ -76,6 +76,9 @@ func (s *Sender) MaySend(q *accumulator.Queue, b *accumulator.Batch) bool {
 	if s.txn == nil {
 		return true
 	}
+	if !b.Stamp.Has && q.Seq.InFlight() > 0 && !q.Seq.Proven(s.txn.ProducerID()) {
+		return false // better than Java: a partition's first batch goes alone, see Proven
+	}
 	ok, _ := s.txn.MaySend(&q.Seq, &b.Stamp)
 	return ok
 }

@@ -42,6 +42,9 @@ type Partition struct {
 	unresolved    bool     // a batch expired after it was sent: its fate is unknown
 	afterLost     int32    // while unresolved: the sequence behind the batch that expired last
 	rewriteWanted bool     // in the Manager's rewrite list
+
+	// provenFor is the producer id, plus one, of which the broker has taken a batch: from then on it checks sequences.
+	provenFor int64
 }
 
 // ProducerID is the identity that the partition's sequences count for.
@@ -90,7 +93,16 @@ func (p *Partition) Unresolved() bool { return p.unresolved }
 func (p *Partition) StartAt(id ProducerID, sequence int32) {
 	p.started, p.id, p.next = true, id, sequence
 	p.acked, p.lastAcked = true, subSequence(sequence, 1)
+	p.provenFor = id.ID + 1
 }
+
+// Proven reports whether a broker has taken a batch of the producer id, so that it checks sequences from then on.
+//
+// Brokers up to 4.4 take any sequence as the first of a producer that they don't know (KAFKA-15591). The story: batches
+// 0–16 and 17–21 go to a fresh partition, 0–16 is refused as its leader was only just elected, 17–21 is taken; every
+// retry of 0–16 is then out of order, until delivery.timeout.ms fails it. Whoever lets a partition's first batch go
+// alone until it is Proven is safe from that, for one round trip once per partition.
+func (p *Partition) Proven(id ProducerID) bool { return p.provenFor == id.ID+1 }
 
 // isNext reports whether sequence follows the last acknowledged one directly.
 func (p *Partition) isNext(sequence int32) bool {
@@ -174,4 +186,5 @@ func (p *Partition) closeGap(base, count int32) {
 // name and its place in the Manager's list of partitions to rewrite.
 func (p *Partition) forget() {
 	*p = Partition{Topic: p.Topic, Index: p.Index, rewriteWanted: p.rewriteWanted, unresolved: p.unresolved, afterLost: p.afterLost}
+	// provenFor goes, too: the broker has forgotten the producer, and will take any sequence as its first again.
 }

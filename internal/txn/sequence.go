@@ -90,6 +90,7 @@ func (m *Manager) RemoveInFlight(p *Partition, s *Stamp) { p.remove(s) }
 func (m *Manager) HandleCompleted(p *Partition, s *Stamp, baseOffset int64) {
 	if s.Has {
 		p.ackSequence(s.LastSequence())
+		p.provenFor = s.ProducerID + 1
 	}
 	if baseOffset >= 0 {
 		p.ackOffset(baseOffset + int64(s.Count) - 1)
