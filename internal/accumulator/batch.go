@@ -80,6 +80,8 @@ type Batch struct {
 	slots  []Slot
 	far    map[int32]int64 // time stamp deltas that do not fit their slot
 
+	goesWith *node // the node whose drain sent it to be sealed, and waits for it
+
 	builder   record.Builder
 	charge    int    // bytes of the pool that go home with the batch, extra chunks not counted
 	scratch   []byte // compressed records that did not fit the batch's own memory

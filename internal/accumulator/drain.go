@@ -16,14 +16,18 @@ type Gate interface {
 // alone (Java: drainBatchesForOneNode). Gate may be nil.
 //
 // A head that is muted, backs off or is refused by the gate is skipped. In Java a refusal ends the node's drain, which
-// can stall all its partitions until delivery.timeout.ms. Heads that are not compressed yet go to be sealed and are not
-// drained.
+// can stall all its partitions until delivery.timeout.ms.
+//
+// With compression a head that is still open is closed and sent to be sealed instead. Those of one drain go together:
+// until the last of them is sealed the node is not drained. If they went one by one as they come back, a request would
+// hold one batch, and the connection's few requests in flight would be used up by the first five partitions. Java
+// compresses them one after the other before it sends any.
 func (s *Schedule) Drain(now clock.Instant, nodeID int32, maxBytes int, gate Gate, dst []*Batch) []*Batch {
 	n := s.nodes[nodeID]
-	if n == nil || len(n.queues) == 0 {
+	if n == nil || len(n.queues) == 0 || n.sealing > 0 {
 		return dst
 	}
-	d := drain{now: now, left: maxBytes, first: true, gate: gate, dst: dst}
+	d := drain{now: now, node: n, left: maxBytes, leftToSeal: maxBytes, gate: gate, dst: dst, before: len(dst)}
 	places := len(n.queues)
 	start := n.drainAt % places
 	// Java stores each place before it looks at it. So after a whole turn the next drain starts at the last place of
@@ -31,66 +35,103 @@ func (s *Schedule) Drain(now clock.Instant, nodeID int32, maxBytes int, gate Gat
 	n.drainAt = (start + places - 1) % places
 	for _, leg := range [2][2]int{{start, places}, {0, start}} {
 		for pos := n.active.next(leg[0], leg[1]); pos < leg[1]; pos = n.active.next(pos+1, leg[1]) {
-			if !s.drainQueue(n.queues[pos], &d) {
+			if s.drainQueue(n.queues[pos], &d) == tooBig {
 				n.drainAt = pos
 				return d.dst
 			}
 		}
+	}
+	if d.first() && d.toSeal > 0 {
+		n.drainAt = start // nothing went: what was sent to be sealed keeps its turn
 	}
 	return d.dst
 }
 
 // drain is one call of Drain on its way.
 type drain struct {
-	now   clock.Instant
-	left  int  // bytes that the request still takes
-	first bool // nothing was taken yet
-	gate  Gate
-	dst   []*Batch
+	now        clock.Instant
+	node       *node
+	left       int // bytes that the request still takes
+	leftToSeal int // bytes, estimated, that the next one will take of those that are sealed first
+	toSeal     int // how many those are
+	gate       Gate
+	dst        []*Batch
+	before     int // length of dst when the drain began
 }
 
-// drainQueue takes the head of q if it may go; false means that it is too big for what is left.
-func (s *Schedule) drainQueue(q *Queue, d *drain) (fits bool) {
-	if q.Muted || q.state == queueUnknown {
-		return true
+func (d *drain) first() bool { return len(d.dst) == d.before }
+
+// taking is what became of a head.
+type taking uint8
+
+const (
+	skipped      taking = iota
+	taken               // into the request
+	sealedFirst         // it must be compressed before it goes
+	tooBig              // for what is left of the request: nothing behind it goes
+	tooBigToSeal        // for the next request: it stays open
+)
+
+// drainQueue takes the head of q if it may go.
+func (s *Schedule) drainQueue(q *Queue, d *drain) taking {
+	if q.Muted {
+		return skipped
 	}
 	q.mu.Lock()
-	before := q.batches.front()
-	wasOpen := before != nil && before == q.open
-	b, fits := s.takeHead(q, d)
-	changed := b != nil || wasOpen && q.open != before
+	b := q.batches.front()
+	size := 0
+	if b != nil {
+		size = b.Size() // while it is open and to be compressed: Java's estimate
+	}
+	t := s.takeHead(q, b, d)
 	var g glance
-	if changed {
+	if t == taken || t == sealedFirst {
 		g = s.glance(q, d.now)
 	}
 	q.mu.Unlock()
-	if changed {
+	switch t {
+	case taken:
 		s.conclude(q, g)
+		q.addInFlight(b)
+		if b.FirstSentAt == 0 {
+			b.FirstSentAt = d.now
+		}
+		if b.Attempts > 0 && s.acc.compresses() {
+			q.Topic.ratio.Observe(b.builder.CompressionRatio()) // Java learns from each attempt
+		}
+		d.left -= size
+		d.dst = append(d.dst, b)
+	case sealedFirst:
+		s.conclude(q, g)
+		d.leftToSeal -= size
+		d.toSeal++
 	}
-	if b == nil {
-		return fits
-	}
-	q.addInFlight(b)
-	if b.FirstSentAt == 0 {
-		b.FirstSentAt = d.now
-	}
-	d.left, d.first = d.left-b.Size(), false
-	d.dst = append(d.dst, b)
-	return true
+	return t
 }
 
 // takeHead is drainQueue under the lock.
-func (s *Schedule) takeHead(q *Queue, d *drain) (b *Batch, fits bool) {
-	b = q.batches.front()
-	if b == nil {
-		return nil, true
+func (s *Schedule) takeHead(q *Queue, b *Batch, d *drain) taking {
+	if b == nil || b.state == Sealing {
+		return skipped
 	}
 	b.noteLeader(q.epoch)
-	if b.backingOff(d.now) || !s.finalBytes(q, b) || d.gate != nil && !d.gate.MaySend(q, b) {
-		return nil, true
+	if b.backingOff(d.now) || d.gate != nil && !d.gate.MaySend(q, b) {
+		return skipped
 	}
-	if b.Size() > d.left && !d.first {
-		return nil, false
+	if s.acc.compresses() && b.state != Sealed {
+		if b.Size() > d.leftToSeal && d.toSeal > 0 {
+			return tooBigToSeal
+		}
+		if b.state == Open {
+			q.closeOpen()
+		}
+		s.sendToSeal(b)
+		b.goesWith = d.node
+		d.node.sealing++
+		return sealedFirst
+	}
+	if b.Size() > d.left && !d.first() {
+		return tooBig
 	}
 	if b.state == Open {
 		q.closeOpen()
@@ -104,21 +145,7 @@ func (s *Schedule) takeHead(q *Queue, d *drain) (b *Batch, fits bool) {
 	if d.gate != nil {
 		d.gate.Stamp(q, b)
 	}
-	return b, true
-}
-
-// finalBytes reports whether the batch's size is final. If it is only because nobody compressed it yet, somebody will.
-func (s *Schedule) finalBytes(q *Queue, b *Batch) bool {
-	if !s.acc.compresses() || b.state == Sealed {
-		return true
-	}
-	if b.state == Open {
-		q.closeOpen()
-	}
-	if b.state == Closed {
-		s.sendToSeal(b)
-	}
-	return false
+	return taken
 }
 
 // addInFlight keeps InFlight in the order of creation: a batch that is tried again may leave after a younger one.

@@ -41,6 +41,7 @@ type node struct {
 	active    bitset   // places whose queue has batches
 	ready     int      // queues ready to be drained
 	lingering int      // queues that only wait for linger.ms
+	sealing   int      // batches that the last drain sent to be sealed and that are not back
 	drainAt   int      // place where the next drain starts (Java: nodesDrainIndex)
 
 	// When the node was last seen ready, and when it was last possible to drain it (Java: NodeLatencyStats).

@@ -174,11 +174,59 @@ func TestDrainMeasuresCompressedSizes(t *testing.T) {
 	f.setCluster([]int32{1, 1, 1}, nil, nil)
 	for p := range int32(3) {
 		f.send(p, 3000) // zeros: about 100 bytes on the wire
+		f.send(p, 3000) // and the first batch is full
 	}
-	if got := f.drain(1, 1000); len(got) != 3 {
-		t.Errorf("%d batches of about 100 bytes in 1000", len(got))
-	} else if got[0].Size() > 200 || got[0].State() != InFlight {
+	f.ready()
+	f.seal()
+	got := f.sched.Drain(0, 1, 1000, nil, nil)
+	if len(got) != 3 {
+		t.Fatalf("%d batches of about 100 bytes in 1000", len(got))
+	}
+	if got[0].Size() > 200 || got[0].State() != InFlight {
 		t.Errorf("%d bytes, %v", got[0].Size(), got[0].State())
+	}
+}
+
+// SND-23 with compression: what a drain had to close and seal first leaves in one request, and nothing before it is whole.
+func TestHeadsThatADrainSendsToBeSealedLeaveTogether(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 4000, codec: compress.Gzip})
+	f.setCluster([]int32{1, 1, 1, 2}, nil, nil)
+	for p := range int32(4) {
+		f.send(p, 100)
+	}
+	f.ready()
+	for done := range 3 {
+		if got := f.sched.Drain(0, 1, 1<<20, nil, nil); len(got) != 0 {
+			t.Fatalf("%d batches drained with %d of 3 sealed", len(got), done)
+		}
+		f.handedOut = f.sched.Seals(f.handedOut)
+		if len(f.handedOut) != 3-done {
+			t.Fatalf("%d batches with the sealer", len(f.handedOut))
+		}
+		f.handedOut[0].Seal(f.compressor)
+		f.sched.Sealed(f.handedOut[0])
+		f.handedOut = f.handedOut[1:]
+	}
+	if got := partitions(f.sched.Drain(0, 1, 1<<20, nil, nil)); !slices.Equal(got, []int32{0, 1, 2}) {
+		t.Errorf("drained %v", got)
+	}
+	f.handedOut = f.handedOut[:0]
+	if got := partitions(f.drain(2, 1<<20)); !slices.Equal(got, []int32{3}) {
+		t.Errorf("another node drained %v", got)
+	}
+}
+
+// SND-17 with compression: an open batch that does not fit the next request any more stays open.
+func TestDrainClosesNoMoreThanTheNextRequestTakes(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 4000, codec: compress.Gzip})
+	f.setCluster([]int32{1, 1, 1}, nil, nil)
+	for p := range int32(3) {
+		f.send(p, 300)
+	}
+	f.ready()
+	f.sched.Drain(0, 1, 800, nil, nil)
+	if r := f.send(2, 10); r.NewBatch || !f.send(1, 10).NewBatch {
+		t.Error("the drain closed the third batch, or not the second")
 	}
 }
 

@@ -30,7 +30,16 @@ func (s *Schedule) unseal(b *Batch) bool {
 		return false
 	}
 	s.toSeal = slices.Delete(s.toSeal, i, i+1)
+	b.backFromSealer()
 	return true
+}
+
+// backFromSealer lets the node be drained that waited for b.
+func (b *Batch) backFromSealer() {
+	if b.goesWith != nil {
+		b.goesWith.sealing--
+		b.goesWith = nil
+	}
 }
 
 // Seal compresses the batch. It touches the batch's bytes only: the caller is its holder, on whatever goroutine.
@@ -54,6 +63,7 @@ func (b *Batch) Seal(c *compress.Compressor) {
 // drained once it is at the head of its queue.
 func (s *Schedule) Sealed(b *Batch) {
 	b.Queue.Topic.ratio.Observe(b.builder.CompressionRatio())
+	b.backFromSealer()
 	b.become(Sealed)
 	if b.ended {
 		b.holder = HeldByNobody
