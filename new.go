@@ -1,9 +1,13 @@
 package linger
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"linger/internal/accumulator"
@@ -44,20 +48,61 @@ func construct[K, V any](key Serializer[K], value Serializer[V], opts []Option) 
 			return nil, err
 		}
 	}
-	cfg, err := config.Parse(o.allSettings(key != nil, value != nil))
+	cfg, err := config.ParseWith(o.allSettings(key != nil, value != nil), config.Outside{ClassKnown: o.registry.knows})
 	if err != nil {
-		return nil, err
+		return nil, withRemedy(err)
 	}
 	p := new(Producer[K, V])
 	if err := p.plugIn(&o, cfg, key, value); err != nil {
+		_ = closeAll(p.core.plugins...)
 		return nil, err
 	}
 	if err := p.core.build(&o, cfg); err != nil {
 		_ = closeAll(p.core.plugins...)
 		return nil, err
 	}
+	if l, ok := cfg.Unused(p.core.extrasRead(&o, cfg, key == nil, value == nil)...); ok {
+		p.core.logLine(l)
+	}
 	return p, nil
 }
+
+// withRemedy adds to Java's text about a name that nobody knows what can be done here.
+func withRemedy(err error) error {
+	e, ok := errors.AsType[*config.Error](err)
+	if ok && isPluginKey(e.Key) && strings.HasSuffix(e.Message, "could not be found.") {
+		return fmt.Errorf("%w Register the name with linger.WithRegistry, or hand New the value itself.", err)
+	}
+	return err
+}
+
+func isPluginKey(key string) bool {
+	return key == "key.serializer" || key == "value.serializer" || key == "partitioner.class"
+}
+
+// extrasRead are the options unknown to Kafka's table that somebody reads: a built-in serializer that was named its own, a
+// plug-in with a Configure method possibly any.
+func (c *core) extrasRead(o *options, cfg *config.Config, namedKey, namedValue bool) (read []string) {
+	for _, plugin := range c.plugins {
+		_, textual := plugin.(configurable)
+		_, typed := plugin.(SerializerConfigurer)
+		if textual || typed {
+			return slices.Collect(maps.Keys(cfg.Extras()))
+		}
+	}
+	if namedKey {
+		read = append(read, "key.serializer.encoding", "default.list.key.serde.inner", "default.list.key.serde.type")
+	}
+	if namedValue {
+		read = append(read, "value.serializer.encoding", "default.list.value.serde.inner", "default.list.value.serde.type")
+	}
+	if namedKey || namedValue {
+		read = append(read, "serializer.encoding")
+	}
+	return read
+}
+
+func (c *core) logLine(l config.Line) { c.log.Log(context.Background(), l.Level, l.Text) }
 
 // allSettings adds to what the options set the objects that stand where a class name could.
 func (o *options) allSettings(key, value bool) []config.Setting {
@@ -77,15 +122,22 @@ func (o *options) allSettings(key, value bool) []config.Setting {
 	return all
 }
 
+// plugIn makes and checks what the options name. core.plugins lists all that was made, even when it fails.
 func (p *Producer[K, V]) plugIn(o *options, cfg *config.Config, key Serializer[K], value Serializer[V]) (err error) {
 	values, raw := textValues(cfg), rawValues(cfg)
-	c := &p.core
-	if p.key, err = serializerFor(key, "key.serializer", cfg.KeySerializer, o.registry, raw, true); err != nil {
-		return err
-	}
-	if p.value, err = serializerFor(value, "value.serializer", cfg.ValueSerializer, o.registry, raw, false); err != nil {
-		return err
-	}
+	var list []Interceptor[K, V]
+	defer func() {
+		for _, ic := range list {
+			p.core.plugins = append(p.core.plugins, ic)
+		}
+		p.core.plugins = append(p.core.plugins, p.key, p.value, p.partitioner, p.partitionerOf)
+		if passesThrough(p.key) {
+			p.key = nil
+		}
+		if passesThrough(p.value) {
+			p.value = nil
+		}
+	}()
 	class := cfg.PartitionerClass
 	if o.plugins.partitioner != nil {
 		class = ""
@@ -94,22 +146,17 @@ func (p *Producer[K, V]) plugIn(o *options, cfg *config.Config, key Serializer[K
 		return err
 	}
 	p.choosesItself = p.partitioner != nil || p.partitionerOf != nil
-	list, err := interceptorsFor[K, V](o, cfg.InterceptorClasses, values)
-	if err != nil {
+	if p.key, err = serializerFor(key, "key.serializer", cfg.KeySerializer, o.registry, raw, true); err != nil {
+		return err
+	}
+	if p.value, err = serializerFor(value, "value.serializer", cfg.ValueSerializer, o.registry, raw, false); err != nil {
+		return err
+	}
+	if list, err = interceptorsFor[K, V](o, cfg.InterceptorClasses, values); err != nil {
 		return err
 	}
 	if len(list) > 0 {
 		p.interceptors = &chain[K, V]{list: list, log: o.logger}
-	}
-	for _, ic := range list {
-		c.plugins = append(c.plugins, ic)
-	}
-	c.plugins = append(c.plugins, p.key, p.value, p.partitioner, p.partitionerOf)
-	if passesThrough(p.key) {
-		p.key = nil
-	}
-	if passesThrough(p.value) {
-		p.value = nil
 	}
 	return nil
 }
@@ -126,7 +173,11 @@ func (c *core) build(o *options, cfg *config.Config) error {
 	}
 	c.config, c.log = cfg, o.logger
 	for _, l := range cfg.Lines {
-		c.log.Log(nil, l.Level, l.Text) //nolint:staticcheck // no context is at hand
+		c.logLine(l)
+	}
+	servers, err := bootstrapServers(v, o.names, c.log)
+	if err != nil {
+		return err
 	}
 	c.clk = clock.Real()
 	c.coarse = clock.NewCoarse(c.clk)
@@ -159,17 +210,19 @@ func (c *core) build(o *options, cfg *config.Config) error {
 	if v.EnableIdempotence {
 		manager = txn.New(txn.Options{RetryBackoffMs: v.RetryBackoffMs})
 	}
-	servers := make([]metadata.Address, len(v.Bootstrap))
-	for i, hp := range v.Bootstrap {
-		servers[i] = metadata.Address{Host: hp.Host, Port: int32(hp.Port)}
+	var unresolved []client.HostPort
+	if v.BootstrapResolveTimeoutMs > 0 {
+		unresolved = servers
+	} else {
+		store.Bootstrap(addresses(servers))
 	}
-	store.Bootstrap(servers)
 	c.engine = engine.Start(engine.Options{
 		Clock: c.clk, Accumulator: c.acc, Codec: codec, View: store.View(), Log: c.log,
-		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: o.dialer},
+		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: o.dialer, Resolver: o.names.Resolver},
 		Sender: sender.New(sender.Options{
 			Acks: v.Acks, Retries: v.Retries, MaxRequestSize: v.MaxRequestSize, RequestTimeoutMs: int32(v.RequestTimeoutMs),
 			KeepOrder: v.MaxInFlight == 1, MaxUndelivered: maxUndelivered, Counters: &c.counters,
+			Unresolved: unresolved, ResolveTimeout: clock.Ms(v.BootstrapResolveTimeoutMs),
 			Accumulator: c.acc, Client: machine, Metadata: store, Txn: manager,
 		}),
 	})

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"linger/internal/config"
+	"linger/internal/transport"
 )
 
 // Option is one setting of New. Options apply in order: a later one wins over an earlier one of the same key.
@@ -17,6 +18,7 @@ type options struct {
 	registry Registry
 	plugins  plugins
 	dialer   dialer
+	names    transport.Names // the system's but in tests
 }
 
 // Set gives the option key, by its Kafka name such as "compression.type", a value: a string as it would stand in a

@@ -98,26 +98,33 @@ func choosePartitioner[K, V any](o *options, class string, values map[string]str
 	return nil, nil, fmt.Errorf("%w: Invalid value %T for configuration partitioner.class: it is no Partitioner of this producer's key and value types", kerr.ErrConfig, p)
 }
 
-// interceptorsFor joins what interceptor.classes names and what the options handed in, in that order.
-func interceptorsFor[K, V any](o *options, classes []string, values map[string]string) ([]Interceptor[K, V], error) {
-	var made []any
-	for _, class := range classes {
-		ic, err := o.registry.lookup("interceptor.classes", class)
-		if err != nil {
-			return nil, err
-		}
-		if err := configure("interceptor.classes", ic, values); err != nil {
-			return nil, err
-		}
-		made = append(made, ic)
-	}
-	var out []Interceptor[K, V]
-	for _, v := range append(made, o.plugins.interceptors...) {
+// interceptorsFor joins what interceptor.classes names and what the options handed in, in that order. With an error it
+// returns those before the one that is wrong.
+func interceptorsFor[K, V any](o *options, classes []string, values map[string]string) (out []Interceptor[K, V], err error) {
+	add := func(v any) error {
 		ic, ok := v.(Interceptor[K, V])
 		if !ok {
-			return nil, fmt.Errorf("%w: Invalid value %T for configuration interceptor.classes: it is no Interceptor of this producer's key and value types", kerr.ErrConfig, v)
+			return fmt.Errorf("%w: Invalid value %T for configuration interceptor.classes: it is no Interceptor of this producer's key and value types", kerr.ErrConfig, v)
 		}
 		out = append(out, ic)
+		return nil
+	}
+	for _, class := range classes {
+		made, err := o.registry.lookup("interceptor.classes", class)
+		if err != nil {
+			return out, err
+		}
+		if err := add(made); err != nil {
+			return out, err
+		}
+		if err := configure("interceptor.classes", made, values); err != nil {
+			return out, err
+		}
+	}
+	for _, v := range o.plugins.interceptors {
+		if err := add(v); err != nil {
+			return out, err
+		}
 	}
 	return out, nil
 }

@@ -47,6 +47,9 @@ func (r Registry) lookup(key, name string) (any, error) {
 	return mk(), nil
 }
 
+// knows reports whether name stands for anything; that it is of the right kind for key is seen when it is made.
+func (r Registry) knows(_, name string) bool { return r.entries[strings.TrimSpace(name)] != nil }
+
 // WithRegistry replaces the registry of class names. Default: NewRegistry().
 func WithRegistry(r Registry) Option {
 	return func(o *options) error { o.registry = r; return nil }

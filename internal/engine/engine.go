@@ -51,6 +51,8 @@ type Engine struct {
 	identity atomic.Pointer[sender.Identity]
 	refusal  atomic.Pointer[error] // nil while sends are taken
 
+	turns atomic.Int64
+
 	done chan struct{} // closed when the loop has ended and everything it started with it
 }
 
@@ -79,6 +81,7 @@ func (e *Engine) run() {
 	timer := e.clk.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
+		e.turns.Add(1)
 		fx := e.sender.Step(e.clk.Now(), e.inbox.take())
 		e.carryOut(fx)
 		if fx.Done {
@@ -164,6 +167,9 @@ func (e *Engine) identify(id *sender.Identity) {
 	}
 	e.refusal.Store(&id.Refusal)
 }
+
+// Turns counts the turns of the loop: one that spins shows here.
+func (e *Engine) Turns() int64 { return e.turns.Load() }
 
 // WantTopic asks for the topic's metadata without waiting for it.
 func (e *Engine) WantTopic(name string) {

@@ -25,12 +25,16 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 	deadline := start.Add(budget)
 	timer := e.clk.NewTimer(budget)
 	defer timer.Stop()
-	for {
+	for first := true; ; first = false {
 		post := e.board.current()
 		if t, err := e.known(post.view, name, partition); t != nil || err != nil {
 			return t, e.clk.Now().Sub(start), err
 		}
-		e.inbox.post(sender.Event{Kind: sender.RefreshWanted, Topic: name})
+		// A view that only says that the search begins anew, or why a broker can't be reached, is no answer: asking again
+		// because of it would bring the next such view at once, and so on (Java does not wake its waiters then).
+		if first || !post.view.Bootstrap {
+			e.inbox.post(sender.Event{Kind: sender.RefreshWanted, Topic: name})
+		}
 		select {
 		case <-post.changed:
 			if e.clk.Now() < deadline {

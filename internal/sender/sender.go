@@ -1,6 +1,8 @@
 package sender
 
 import (
+	"time"
+
 	"linger/internal/accumulator"
 	"linger/internal/client"
 	"linger/internal/clock"
@@ -22,6 +24,10 @@ type Options struct {
 	RequestTimeoutMs int32
 	// KeepOrder mutes a partition while its batch is out (max.in.flight.requests.per.connection = 1).
 	KeepOrder bool
+	// Unresolved are the bootstrap servers when their names are to be resolved by the sender, for at most ResolveTimeout
+	// (bootstrap.resolve.timeout.ms); empty when Metadata knows the bootstrap nodes already.
+	Unresolved     []client.HostPort
+	ResolveTimeout time.Duration
 	// MaxUndelivered stops draining while more batches wait for their callbacks.
 	MaxUndelivered int
 	// Faults plants bugs for the simulation to catch; the zero value plants none.
@@ -61,6 +67,7 @@ type Sender struct {
 	sealing     int // batches that a worker holds
 	undelivered int // batches whose completion is not delivered yet
 	started     bool
+	resolving   bool // the bootstrap names
 	closing     bool
 	forced      bool
 	finished    bool
@@ -92,13 +99,13 @@ func New(o Options) *Sender {
 func (s *Sender) Step(now clock.Instant, events []Event) *Effects {
 	s.fx.reset()
 	if !s.started {
-		s.started = true
-		s.adopt(now) // the bootstrap nodes
+		s.begin(now)
 	}
 	for i := range events {
 		s.take(now, &events[i])
 	}
 	s.client.Tick(now)
+	s.takeBootstrap(now)
 	s.takeLosses(now)
 	s.takeAnswers(now)
 	if !s.finished {

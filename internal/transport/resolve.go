@@ -12,7 +12,7 @@ import (
 // lookUp answers one Resolve order. Wait stops it and waits for it.
 func (t *Transport) lookUp(host string) {
 	defer t.wg.Done()
-	addrs, err := t.resolve(t.ctx, host)
+	addrs, err := t.names.addresses(t.ctx, host)
 	t.post(link.Event{Kind: link.Resolved, Host: host, Addrs: addrs, Err: err})
 }
 

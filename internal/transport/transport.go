@@ -19,7 +19,8 @@ type ResolveFunc = func(ctx context.Context, host string) ([]string, error)
 type Options struct {
 	// Dialer opens connections; nil dials TCP. It is called on the link's own goroutine.
 	Dialer DialFunc
-	// Resolver looks names up; nil asks the system and puts IPv4 first, as Java does. It is called on a goroutine of its own.
+	// Resolver looks names up; nil asks the system and puts IPv4 first, as Java does. It is called on a goroutine of its own,
+	// and not for IP addresses.
 	Resolver ResolveFunc
 	// Post takes an event. It is called from many goroutines and must not block for long. Events of one link arrive in order,
 	// except that an answer may overtake the Written of its own request.
@@ -31,7 +32,7 @@ type Options struct {
 // Transport carries out orders. Do and Wait are for one goroutine, the engine's.
 type Transport struct {
 	dial       DialFunc
-	resolve    ResolveFunc
+	names      Names
 	post       func(link.Event)
 	frameLimit int
 
@@ -53,16 +54,13 @@ var errOrdered = errors.New("closed by order")
 func New(o Options) *Transport {
 	t := &Transport{
 		dial:       o.Dialer,
-		resolve:    o.Resolver,
+		names:      Names{Resolver: o.Resolver},
 		post:       o.Post,
 		frameLimit: o.FrameLimit,
 		links:      make(map[link.ID]*connection),
 	}
 	if t.dial == nil {
 		t.dial = (&net.Dialer{}).DialContext
-	}
-	if t.resolve == nil {
-		t.resolve = systemResolver
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	return t
