@@ -169,7 +169,7 @@ func TestStoreKeepsItsPromises(t *testing.T) {
 // The same life gives the same requests, times and snapshots: nothing depends on the order of a map.
 func TestStoreIsDeterministic(t *testing.T) {
 	gen := rapid.Custom(func(t *rapid.T) []string { return run(t, started(defaults())) })
-	for seed := range 200 {
+	for seed := range 50 {
 		if diff := cmp.Diff(gen.Example(seed), gen.Example(seed)); diff != "" {
 			t.Fatalf("seed %d\n%s", seed, diff)
 		}
