@@ -113,9 +113,12 @@ func (a *Accumulator) rounds(ctx context.Context, t *Topic, p int32, e *Entry, d
 			return r, nil
 		case startOver:
 			continue
+		case refused:
+			r.Wake = s.missed() || r.Wake
+			return r, kerr.ErrClosedDuringSend
 		}
 		if *m, err = a.allocate(ctx, e, deadline, block); err != nil {
-			r.Wake = s.queue.signal() || r.Wake // a queue made in vain counts for the load table
+			r.Wake = s.missed() || r.Wake
 			return r, err
 		}
 		created = a.touch(t) // waiting may have taken long, and a clock is not read under the lock
@@ -128,6 +131,7 @@ type verdict uint8
 const (
 	appended verdict = iota
 	startOver
+	refused // the producer is closed
 	wantsMemory
 )
 
@@ -141,12 +145,13 @@ type step struct {
 	queue     *Queue
 }
 
+// missed tells the Schedule of the queue of a record that was not taken: it may be new, and an empty queue counts for the
+// load table.
+func (s *step) missed() (wake bool) { return s.queue.signal() }
+
 // begin looks at the admission word and at the sticky choice, without a lock.
 func (a *Accumulator) begin(t *Topic, p int32, e *Entry) (step, error) {
 	s := step{t: t, word: word(a.word.Load()), partition: p}
-	if s.word.closed() {
-		return s, kerr.ErrClosedDuringSend
-	}
 	if p < AnyPartition {
 		return s, &kerr.Error{Op: "send", Topic: t.Name, Partition: p, Msg: "the partition is negative", Err: kerr.ErrIllegalArgument}
 	}
@@ -170,6 +175,10 @@ func (a *Accumulator) round(s *step, e *Entry, m *memory, created clock.Instant)
 	if word(a.word.Load()) != s.word || s.switched() {
 		q.mu.Unlock()
 		return r, startOver
+	}
+	if s.word.closed() {
+		q.mu.Unlock()
+		return r, refused
 	}
 	opened := q.opened
 	wasOpen := q.open != nil

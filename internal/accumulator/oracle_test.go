@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -108,7 +107,7 @@ func TestOracleAccumulator(t *testing.T) {
 			Reason: "Java compresses while it appends; we keep records until the batch is closed and charge the pool for all of them, " +
 				"so less is available than in Java.",
 			Matches: func(c trace) bool {
-				return !c.splitsTwice() && !c.flushesEarly() && !c.limitsCompressed() && c.outgrowsBuffer()
+				return !c.splitsByCodec() && !c.flushesEarly() && !c.limitsCompressed() && c.outgrowsBuffer()
 			},
 			Instead: func(t *testing.T, c trace) { replay(t, c, nextReadyOfAll|chargedByChunk) },
 		},
@@ -117,7 +116,7 @@ func TestOracleAccumulator(t *testing.T) {
 			Reason: "Java's pieces are not counted in buffer.memory and its accumulator keeps the batch they came from until the sender " +
 				"frees it; ours carry its charge home.",
 			Matches: func(c trace) bool {
-				return !c.splitsTwice() && !c.flushesEarly() && !c.limitsCompressed() && !c.outgrowsBuffer() && c.endsAfterSplit()
+				return !c.splitsByCodec() && !c.flushesEarly() && !c.limitsCompressed() && !c.outgrowsBuffer() && c.endsAfterSplit()
 			},
 			Instead: func(t *testing.T, c trace) { replay(t, c, nextReadyOfAll|chargedByChunk|splitEndsBatch) },
 		},
@@ -125,13 +124,14 @@ func TestOracleAccumulator(t *testing.T) {
 			Name: "final sizes fill a request",
 			Reason: "Java counts what it has not compressed yet by an estimate; we know the final size of batches that are complete, so " +
 				"more of them may go. It also leaves open what Java has closed, and the other way round.",
-			Matches: func(c trace) bool { return !c.splitsTwice() && !c.flushesEarly() && c.limitsCompressed() },
+			Matches: func(c trace) bool { return !c.splitsByCodec() && !c.flushesEarly() && c.limitsCompressed() },
 			Instead: func(t *testing.T, c trace) { replay(t, c, nextReadyOfAll|chargedByChunk|splitEndsBatch|finalSizes) },
 		},
 		{
-			Name:    "pieces of compressed pieces depend on the codec",
-			Reason:  "A piece is cut to half its compressed size, and our encoders' sizes are not the JDK's.",
-			Matches: func(c trace) bool { return c.splitsTwice() },
+			Name: "pieces of compressed batches depend on the codec",
+			Reason: "A piece is cut to half its compressed size, and to fewer records when compression makes them larger; our encoders' " +
+				"sizes are not the JDK's.",
+			Matches: func(c trace) bool { return c.splitsByCodec() },
 			Instead: func(t *testing.T, c trace) {
 				replay(t, c, nextReadyOfAll|chargedByChunk|splitEndsBatch|freeSplit|finalSizes)
 			},
@@ -140,7 +140,7 @@ func TestOracleAccumulator(t *testing.T) {
 			Name: "a flush has a generation of its own",
 			Reason: "Java lets records that come during a flush join the batches being flushed and sends everything early while it " +
 				"lasts; ours go to new batches, which linger.",
-			Matches: func(c trace) bool { return !c.splitsTwice() && c.flushesEarly() },
+			Matches: func(c trace) bool { return !c.splitsByCodec() && c.flushesEarly() },
 			Instead: func(t *testing.T, c trace) { replay(t, c, nextReadyOfAll|flushGeneration) },
 		},
 	}
@@ -160,7 +160,7 @@ const (
 )
 
 func (c trace) anyOtherRule() bool {
-	return c.splitsTwice() || c.flushesEarly() || c.limitsCompressed() || c.outgrowsBuffer() || c.endsAfterSplit()
+	return c.splitsByCodec() || c.flushesEarly() || c.limitsCompressed() || c.outgrowsBuffer() || c.endsAfterSplit()
 }
 
 // lingersOnReadyNode: at a ready step the only batch of a partition whose leader is ready has neither lingered nor is
@@ -229,11 +229,23 @@ func (c trace) endsAfterSplit() bool {
 	})
 }
 
-func (c trace) splitsTwice() bool {
+// splitsByCodec: compressed batches are split more than once, or one that compression made larger, or is so small that it
+// may in one encoder and not in another.
+func (c trace) splitsByCodec() bool {
+	const tiny = record.BatchOverhead + 100
 	splits := 0
+	small := map[string]bool{}
 	for _, s := range c.Steps {
+		for _, batches := range s.Drained {
+			for _, b := range batches {
+				small[strconv.Itoa(b.Name)] = b.SizeInBytes < tiny
+			}
+		}
 		if s.verb() == "split" {
 			splits++
+			if s.Estimation > 1 || small[s.args()[0]] {
+				splits++
+			}
 		}
 	}
 	return c.Compression != "none" && splits > 1
@@ -267,7 +279,6 @@ type player struct {
 	popped  []*Batch // expired and not ended: Java's sender would
 	random  int
 	flushed *Generation
-	closed  bool
 	parted  bool  // what follows is not to be compared: a rule says why
 	expiry  int64 // Java accumulates the earliest expiry until its caller resets it
 }
@@ -391,7 +402,6 @@ func (p *player) play(s *traceStep) {
 		p.flushed = p.acc.Flush()
 	case "close":
 		p.acc.Close()
-		p.closed = true
 	case "abort-undrained":
 		p.abort(p.sched.Queued, false)
 	case "abort-incomplete", "abort-all", "abort-batches", "abort":
@@ -657,16 +667,22 @@ func (p *player) split(s *traceStep, b *Batch) {
 	got := p.sched.Split(b, p.clk.Now(), func(*Batch) {})
 	p.gone[b] = true
 	p.acc.Free(p.mayFree(b))
-	if p.allowed&freeSplit != 0 && got != s.Batches {
+	if p.allowed&freeSplit != 0 {
 		sum := 0
-		for i := range q.batches.len() - before {
-			sum += q.batches.at(i).RecordCount()
+		var counts []int
+		for i := range q.batches.len() {
+			counts = append(counts, q.batches.at(i).RecordCount())
 		}
-		if sum != records || records > 1 && got < 2 {
+		for _, n := range counts[:q.batches.len()-before] {
+			sum += n
+		}
+		if sum != records {
 			p.t.Errorf("%d records became %d pieces with %d records", records, got, sum)
 		}
-		p.parted = true
-		return
+		if !slices.Equal(counts, s.RecordsPerQueuedBatch[strconv.Itoa(int(q.Partition))]) {
+			p.parted = true
+			return
+		}
 	}
 	if got != s.Batches {
 		p.t.Errorf("%d pieces, Java %d", got, s.Batches)
@@ -771,10 +787,6 @@ func (p *player) compareState(s *traceStep) {
 		}
 		queued[strconv.Itoa(i)] = counts
 		undrained += len(counts)
-	}
-	if p.closed { // Java makes the queue of a record that it then refuses
-		maps.DeleteFunc(queued, func(_ string, batches []int) bool { return len(batches) == 0 })
-		maps.DeleteFunc(s.RecordsPerQueuedBatch, func(_ string, batches []int) bool { return len(batches) == 0 })
 	}
 	if want := s.RecordsPerQueuedBatch; len(queued)+len(want) > 0 && !reflect.DeepEqual(queued, want) {
 		p.t.Errorf("queues %v, Java %v", queued, want)
