@@ -217,7 +217,7 @@ func (c *core) build(o *options, cfg *config.Config) error {
 		store.Bootstrap(addresses(servers))
 	}
 	c.engine = engine.Start(engine.Options{
-		Clock: c.clk, Accumulator: c.acc, Codec: codec, View: store.View(), Log: c.log,
+		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Log: c.log,
 		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: o.dialer, Resolver: o.names.Resolver},
 		Sender: sender.New(sender.Options{
 			Acks: v.Acks, Retries: v.Retries, MaxRequestSize: v.MaxRequestSize, RequestTimeoutMs: int32(v.RequestTimeoutMs),

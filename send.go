@@ -136,7 +136,7 @@ func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future,
 	if err := c.engine.Refusal(); err != nil {
 		return Future{}, err
 	}
-	e.TimestampMs = c.coarse.Load()
+	e.TimestampMs = c.nowMs()
 	if !d.timestamp.IsZero() {
 		e.TimestampMs = d.timestamp.UnixMilli()
 	}

@@ -62,6 +62,8 @@ type Accumulator struct {
 	topics    atomic.Pointer[directory]
 	signals   signals
 
+	open atomic.Int64 // batches that take records
+
 	// Batches that have not ended, and those of them that stand in a queue. Written at both faces.
 	incomplete atomic.Int64
 	queued     atomic.Int64
@@ -144,6 +146,9 @@ func (a *Accumulator) publish(c *metadata.Cluster) {
 
 // Incomplete is how many batches have not ended.
 func (a *Accumulator) Incomplete() int { return int(a.incomplete.Load()) }
+
+// AnyOpen reports whether a batch takes records; while one does, somebody has to keep the coarse clock fresh.
+func (a *Accumulator) AnyOpen() bool { return a.open.Load() > 0 }
 
 // Undrained is how many batches stand in queues.
 func (a *Accumulator) Undrained() int { return int(a.queued.Load()) }

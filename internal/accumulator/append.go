@@ -260,6 +260,7 @@ func (a *Accumulator) openBatch(s *step, e *Entry, m *memory, created clock.Inst
 	}
 	q.put(q.batches.len(), b)
 	q.open = b
+	a.open.Add(1)
 	a.incomplete.Add(1)
 	r.Result, r.Index, r.Bytes, r.NewBatch = b.result, 0, b.builder.EstimatedSize(), true
 }

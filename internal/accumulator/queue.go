@@ -55,6 +55,7 @@ func (q *Queue) signal() (first bool) {
 func (q *Queue) closeOpen() {
 	q.open.close()
 	q.open = nil
+	q.Topic.acc.open.Add(-1)
 }
 
 // remove takes b out of the queue, wherever it stands. The caller holds the lock.

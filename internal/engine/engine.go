@@ -22,6 +22,8 @@ import (
 type Options struct {
 	Clock       clock.Clock
 	Accumulator *accumulator.Accumulator
+	// Coarse is refreshed by each turn, and each millisecond while a batch takes records.
+	Coarse *clock.Coarse
 	// Sender makes the step machine; it belongs to the engine from then on.
 	Sender *sender.Sender
 	// Transport carries what concerns connections; Post is set by the engine.
@@ -39,6 +41,7 @@ type Options struct {
 // Engine runs one producer. Its methods are safe for concurrent use.
 type Engine struct {
 	clk    clock.Clock
+	coarse *clock.Coarse
 	acc    *accumulator.Accumulator
 	sender *sender.Sender
 	links  *transport.Transport
@@ -60,7 +63,7 @@ type Engine struct {
 // goroutine, the workers and the links; Done closes after them.
 func Start(o Options) *Engine {
 	e := &Engine{
-		clk: o.Clock, acc: o.Accumulator, sender: o.Sender, inbox: newInbox(), board: newBoard(o.View), log: o.Log,
+		clk: o.Clock, coarse: o.Coarse, acc: o.Accumulator, sender: o.Sender, inbox: newInbox(), board: newBoard(o.View), log: o.Log,
 		done: make(chan struct{}),
 	}
 	o.Transport.Post = func(ev link.Event) { e.inbox.post(sender.Event{Kind: sender.Link, Link: ev}) }
@@ -82,16 +85,36 @@ func (e *Engine) run() {
 	defer timer.Stop()
 	for {
 		e.turns.Add(1)
-		fx := e.sender.Step(e.clk.Now(), e.inbox.take())
+		now, _ := e.coarse.Refresh()
+		fx := e.sender.Step(now, e.inbox.take())
 		e.carryOut(fx)
 		if fx.Done {
 			break
 		}
-		e.inbox.waitUntil(e.clk, timer, fx.WakeAt)
+		e.wait(timer, fx.WakeAt)
 	}
 	e.seals.Stop()
 	e.out.Stop()
 	e.links.Wait()
+}
+
+// coarseTick is how old the coarse clock may become while a batch takes records.
+const coarseTick = time.Millisecond
+
+// wait returns when there is something to take, or at instant at. Meanwhile it keeps the coarse clock fresh for default
+// timestamps, as long as a batch takes records: every other record refreshes the clock itself.
+func (e *Engine) wait(timer clock.Timer, at clock.Instant) {
+	for e.acc.AnyOpen() {
+		tick := e.clk.Now().Add(coarseTick)
+		if at <= tick {
+			break
+		}
+		if woken := e.inbox.waitUntil(e.clk, timer, tick); woken {
+			return
+		}
+		e.coarse.Refresh()
+	}
+	e.inbox.waitUntil(e.clk, timer, at)
 }
 
 func (e *Engine) carryOut(fx *sender.Effects) {

@@ -58,25 +58,28 @@ func (b *inbox) take() []sender.Event {
 	return taken
 }
 
-// waitUntil returns when there is something to take, or at instant at.
-func (b *inbox) waitUntil(clk clock.Clock, timer clock.Timer, at clock.Instant) {
+// waitUntil returns when there is something to take, or at instant at; woken says that it was the former.
+func (b *inbox) waitUntil(clk clock.Clock, timer clock.Timer, at clock.Instant) (woken bool) {
 	if at == clock.Never {
 		<-b.wake
-		return
+		return true
 	}
 	d := at.Sub(clk.Now())
 	if d <= 0 {
 		select {
 		case <-b.wake:
+			return true
 		default:
+			return false
 		}
-		return
 	}
 	timer.Reset(roundUp(d))
 	select {
 	case <-b.wake:
 		timer.Stop()
+		return true
 	case <-timer.C():
+		return false
 	}
 }
 
