@@ -198,6 +198,41 @@ func TestRecordGoesIntoTheLastBatchWhileItHasRoom(t *testing.T) {
 	}
 }
 
+// ACC-22, ACC-33, ACC-35: without room a new batch is opened at the tail, without waiting; the sender takes the head.
+func TestNewBatchesQueueUpBehindTheOthers(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 150, linger: time.Hour})
+	f.setCluster(leaders4, nil, nil)
+	var results []*Result
+	for range 5 {
+		r := mustAppend(t, f, 0, 100)
+		if !r.NewBatch {
+			t.Fatal("no new batch")
+		}
+		results = append(results, r.Result)
+	}
+	for i, want := range results {
+		got := f.drain(1, 1<<20)
+		if len(got) != 1 || got[0].result != want {
+			t.Fatalf("drain %d took %v", i, got)
+		}
+	}
+}
+
+// ACC-47: a queue is as long as memory lasts.
+func TestQueueIsLimitedByMemoryAlone(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 100, memory: 100_000, linger: time.Hour})
+	f.setCluster(leaders4, nil, nil)
+	n := 0
+	for ; ; n++ {
+		if _, err := f.acc.TryAppend(f.topic, 0, entry(30)); err != nil { // 61 + 37 + 37 > 100
+			break
+		}
+	}
+	if f.topic.at(0).batches.len() != n || n < 800 || f.pool.Available() >= 122 {
+		t.Errorf("%d records in %d batches, %d bytes left", n, f.topic.at(0).batches.len(), f.pool.Available())
+	}
+}
+
 // ACC-12: an append under way when the producer closes.
 func TestClosedAccumulatorRefusesRecords(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 500})

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"linger/internal/clock"
 	"linger/internal/compress"
 	"linger/internal/kerr"
+	"linger/internal/metadata"
 )
 
 // world drives an accumulator by random steps beside a naive model of it: lists of record numbers.
@@ -364,6 +367,56 @@ func TestAccumulatorKeepsUpWithItsModel(t *testing.T) {
 		t.Repeat(actions)
 		w.settle(t)
 	})
+}
+
+// The same calls give the same answers: what is drained, by which node, in which order, and what expires.
+func TestScheduleIsDeterministic(t *testing.T) {
+	run := func() (said []string) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		f := newFixture(t, setup{batchSize: 200, linger: 5 * time.Millisecond, deliveryTimeout: 60 * time.Millisecond, adaptive: true,
+			random: func() int32 { return int32(rng.Uint32()) }})
+		topics := []*Topic{f.topic}
+		var described []*metadata.Topic
+		for i := range 8 {
+			mt := &metadata.Topic{Name: fmt.Sprint("t", i)}
+			for p := range 5 {
+				mt.Partitions = append(mt.Partitions, metadata.Partition{Leader: int32(1 + (i+p)%3)})
+			}
+			described = append(described, mt)
+			topics = append(topics, f.acc.Topic(mt.Name))
+		}
+		f.sched.SetCluster(metadata.NewCluster(1, "c", []metadata.Node{{ID: 1}, {ID: 2}, {ID: 3}}, described), 0)
+		for range 400 {
+			for range rng.IntN(6) {
+				topic := topics[1+rng.IntN(8)]
+				if _, err := f.acc.Append(context.Background(), topic, rng.Int32N(6)-1, entry(rng.IntN(150)), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rng.IntN(40) == 0 {
+				f.acc.Flush()
+			}
+			f.clk.Advance(clock.Ms(rng.Int64N(4)))
+			now := f.clk.Now()
+			f.sched.Refresh(now)
+			for _, b := range f.sched.Expired(now, nil) {
+				said = append(said, fmt.Sprintf("%d expired %s-%d", now, b.Queue.Topic.Name, b.Queue.Partition))
+			}
+			for _, node := range f.sched.Ready(now, nil) {
+				for _, b := range f.sched.Drain(now, node, rng.IntN(1000), nil, nil) {
+					said = append(said, fmt.Sprintf("%d %d takes %s-%d %d", now, node, b.Queue.Topic.Name, b.Queue.Partition, b.RecordCount()))
+				}
+			}
+			said = append(said, fmt.Sprint(f.sched.NextCheck()))
+		}
+		return said
+	}
+	first := run()
+	for range 5 {
+		if again := run(); !slices.Equal(first, again) {
+			t.Fatal("two runs of the same calls differ")
+		}
+	}
 }
 
 // The heap of deadlines against a sorted list.

@@ -92,8 +92,8 @@ func (e *engine) turn(turn int) (busy bool) {
 	return busy
 }
 
-// TMO-07 aside, this is ACC-02, ACC-08, ACC-46, PART-15, PART-16, PART-28 under the race detector: every record that was
-// accepted is delivered once, and all memory comes home.
+// ACC-02, ACC-08, ACC-46, PART-15, PART-28 under the race detector: every record that was accepted is delivered once, and
+// all memory comes home.
 func TestManyAppendersLoseAndDoubleNothing(t *testing.T) {
 	for name, s := range map[string]setup{
 		"plenty of memory": {batchSize: 1000, memory: 1 << 20, backoffMs: 0, adaptive: true, idempotent: true},
@@ -143,7 +143,7 @@ type counter struct{ n atomic.Int64 }
 
 func (c *counter) Done(Outcome) { c.n.Add(1) }
 
-// The barrier: when Flush returns, no append of an older generation is unfinished, and what its Done waits for is
+// ACC-03 by other means, the barrier: when Flush returns, no append of an older generation is unfinished, and what its Done waits for is
 // everything that had been accepted before.
 func TestBarrierLeavesNoAppendOfAnOlderGenerationUnfinished(t *testing.T) {
 	e := startEngine(t, setup{batchSize: 500, memory: 1 << 20, linger: time.Hour, backoffMs: -1, backoffMaxMs: -1})
