@@ -76,7 +76,7 @@ func (a *app) burst() {
 			a.phaseOver()
 			return
 		}
-		if !a.append() {
+		if a.crowded() || !a.append() {
 			pause = a.dice.ms(1, 5)
 			break
 		}
@@ -85,6 +85,21 @@ func (a *app) burst() {
 		a.flush()
 	}
 	a.w.after(pause, a.burst)
+}
+
+// crowded reports whether, in peace, enough records are on their way: with one batch out at a time and a delivery.timeout.ms
+// that is hardly more than request.timeout.ms, the last of many would expire in its queue, and rightly.
+func (a *app) crowded() bool {
+	if a.peace < 0 {
+		return false
+	}
+	open := 0
+	for _, s := range a.records[a.peace:] {
+		if s.calls == 0 {
+			open++
+		}
+	}
+	return open >= 3
 }
 
 // append tries to append the next record; false means not now.
@@ -300,6 +315,8 @@ func (w *world) countOutcome(o *accumulator.Outcome) {
 	switch {
 	case o.Err == nil && o.Offset >= 0:
 		w.reach(Acked)
+	case o.Err == nil && w.set.mode == idempotent:
+		w.reach(AckedAsDuplicate)
 	case o.Err == nil:
 		w.reach(AckedWithoutOffset)
 	case errors.Is(o.Err, kerr.ErrForceClosed):

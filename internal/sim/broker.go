@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -74,7 +75,7 @@ func (b *broker) drawFault(h header) Fault {
 	switch {
 	case special && h.key == wire.KeyProduce:
 		f := produceFaults[w.dice.IntN(len(produceFaults))]
-		if f == RefusedProducer && !w.dice.chance(0.1) {
+		if f == RefusedProducer && (!w.dice.chance(0.1) || w.counts.faults() < minFaults) {
 			f = Refused // it ends the producer, and with it everything else that a world could show
 		}
 		return f
@@ -121,7 +122,7 @@ func (b *broker) perform(c *socket, h header, body []byte, arrived clock.Instant
 	case int16(kmsg.Metadata):
 		return b.metadata(h, body, f)
 	case int16(kmsg.InitProducerID):
-		return b.initProducer(h, f)
+		return b.initProducer(h, body, f)
 	case wire.KeyProduce:
 		return b.produce(c, h, body, arrived, f)
 	}
@@ -186,8 +187,13 @@ func (b *broker) hello(h header) kmsg.Response {
 }
 
 // initProducer gives a fresh producer id.
-func (b *broker) initProducer(h header, f Fault) kmsg.Response {
+func (b *broker) initProducer(h header, body []byte, f Fault) kmsg.Response {
 	w := b.w
+	req := kmsg.NewPtrInitProducerIDRequest()
+	req.Version = h.version
+	if err := req.ReadFrom(body); err != nil || req.TransactionalID != nil || req.TransactionTimeoutMillis != math.MaxInt32 {
+		w.fail("broker %d was asked for a producer id by %v, %d ms: %v", b.id, req.TransactionalID, req.TransactionTimeoutMillis, err)
+	}
 	resp := kmsg.NewPtrInitProducerIDResponse()
 	resp.Version = h.version
 	if f == IdentityRefused {

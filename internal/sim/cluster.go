@@ -221,8 +221,8 @@ func (c *cluster) comeBack(b *broker) {
 // forget deletes the records of p, and with them what p knows of producers. It waits for a moment at which nothing of p
 // is in doubt: else Kafka itself could not tell a batch that comes again from a new one.
 func (c *cluster) forget(p *plog) {
-	if p.undecided > 0 || len(p.producers) == 0 {
-		return
+	if p.undecided > 0 || len(p.producers) == 0 || c.w.set.firstSequence == welcome {
+		return // a broker that forgets and then lets anyone begin anywhere can't keep any order
 	}
 	c.w.fault(ProducerForgotten)
 	c.w.trace.note(c.w.now, "cluster", "partition %d forgets its producers", int64(p.no))
@@ -233,8 +233,7 @@ func (c *cluster) forget(p *plog) {
 // heal ends all trouble: everybody is up, leads, and knows.
 func (c *cluster) heal() {
 	for _, b := range c.brokers {
-		c.comeBack(b)
-		b.freeAt = c.w.now
+		c.comeBack(b) // what waits at a slow one is still handled in its order
 	}
 	for _, p := range c.partitions {
 		c.electAnyone(p)

@@ -98,6 +98,7 @@ const (
 	// What became of records.
 	Acked
 	AckedWithoutOffset
+	AckedAsDuplicate
 	ExpiredUnsent
 	FailedOnce
 	FailedFatal
@@ -105,7 +106,12 @@ const (
 	ForceClosed
 	HeldAfterEnd
 
+	// What logs show that nobody promised to keep out.
+	Doubled
+	Reordered
+
 	// What became of links.
+	FullPipe
 	LinkUp
 	LinkWritten
 	LinkReceived
@@ -140,10 +146,13 @@ var pathNames = [numPaths]string{
 	SaidNotLeaderHint: "broker: NOT_LEADER_OR_FOLLOWER with hint", SaidTooLarge: "broker: MESSAGE_TOO_LARGE",
 	SameBatchAgain: "broker: a sequence came again", NewEpoch: "broker: a new epoch began", WrittenWithoutLink: "broker: request of a closed link handled",
 	SaidHelloTooNew: "broker: ApiVersions too new",
-	Acked:           "record: acknowledged", AckedWithoutOffset: "record: acknowledged without offset", ExpiredUnsent: "record: expired",
+	Acked:           "record: acknowledged", AckedWithoutOffset: "record: acknowledged without offset",
+	AckedAsDuplicate: "record: acknowledged as a duplicate", ExpiredUnsent: "record: expired",
 	FailedOnce: "record: failed, retries over", FailedFatal: "record: failed for good", FailedByRecord: "record: failed by itself",
 	ForceClosed: "record: failed by forced close", HeldAfterEnd: "memory: held after the result ended",
-	LinkUp: "link: up", LinkWritten: "link: written", LinkReceived: "link: received", LinkClosedByUs: "link: closed by us",
+	Doubled: "log: a record twice, without idempotence", Reordered: "log: records out of order, without idempotence",
+	FullPipe: "link: max.in.flight.requests.per.connection reached",
+	LinkUp:   "link: up", LinkWritten: "link: written", LinkReceived: "link: received", LinkClosedByUs: "link: closed by us",
 	LinkClosedByPeer: "link: closed by peer", NameResolved: "link: name resolved",
 	StateNone: "producer: none", NewProducerID: "producer: another id after the last epoch", StateInitializing: "producer: initializing",
 	StateReady: "producer: ready", StateFatal: "producer: fatal",

@@ -71,7 +71,7 @@ func (s *sent) judge() {
 // judgeLog looks at the order in one log.
 func (w *world) judgeLog(p *plog) {
 	seen := make(map[int32]bool, len(p.log))
-	last := int32(-1)
+	last, newest := int32(-1), int32(-1)
 	for at, l := range p.log {
 		s := w.app.records[l.id]
 		first := !seen[l.id]
@@ -83,7 +83,14 @@ func (w *world) judgeLog(p *plog) {
 		case ordered:
 			counts = first && s.outcome.Err == nil
 		}
+		if !first {
+			w.reach(Doubled)
+		}
 		if !counts {
+			if first && l.id < newest {
+				w.reach(Reordered)
+			}
+			newest = max(newest, l.id)
 			continue
 		}
 		if l.id <= last {

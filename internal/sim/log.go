@@ -64,6 +64,7 @@ func (b *broker) produce(c *socket, h header, body []byte, arrived clock.Instant
 		w.fail("broker %d received a broken produce request: %v", b.id, err)
 		return nil
 	}
+	w.checkRequest(batches)
 	victim := w.dice.IntN(len(batches))
 	found := make([]finding, len(batches))
 	for i := range batches {
@@ -83,6 +84,23 @@ func (b *broker) produce(c *socket, h header, body []byte, arrived clock.Instant
 		}
 	}
 	return nil
+}
+
+// checkRequest: max.request.size bounds the batches of a request, but for a first one that alone is larger, and each
+// partition has one.
+func (w *world) checkRequest(batches []sentBatch) {
+	total := 0
+	for i := range batches {
+		total += batches[i].size
+		for j := range i {
+			if batches[j].index == batches[i].index && batches[j].topic == batches[i].topic && batches[j].id == batches[i].id {
+				w.fail("a request has two batches for partition %d of one topic", batches[i].index)
+			}
+		}
+	}
+	if total > w.set.maxRequest && len(batches) > 1 {
+		w.fail("a request of %d batches has %d bytes, %d may be", len(batches), total, w.set.maxRequest)
+	}
 }
 
 // judge looks at one batch in the order in which Kafka does: who leads, is it valid, was it here before, does it follow.
@@ -127,14 +145,14 @@ func (b *broker) find(p *plog, s *sentBatch, h header, arrived clock.Instant, f 
 	if r, refused := b.refuse(p, s, h, f, no); refused {
 		return r
 	}
-	r := b.append(p, s, no)
+	r := b.append(p, s, h, no)
 	switch {
 	case r.code != kerr.None:
 	case f == RefusedAppended:
 		w.fault(f)
 		r.code = []kerr.Code{kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut}[w.dice.IntN(2)]
 		r.offset = -1
-	case f == LeftOut && h.version >= 0:
+	case f == LeftOut:
 		w.fault(f)
 		r.missing = true
 	}
@@ -155,8 +173,18 @@ func (b *broker) refuse(p *plog, s *sentBatch, h header, f Fault, no func(kerr.C
 		return no(codes[w.dice.IntN(len(codes))]), true
 	case f == RefusedForGood && forGood:
 		w.fault(f)
-		codes := []kerr.Code{kerr.PolicyViolation, kerr.TopicAuthorizationFailed, kerr.InvalidTimestamp, kerr.RecordListTooLarge, kerr.MessageTooLarge}
-		return no(codes[w.dice.IntN(len(codes))]), true
+		codes := []kerr.Code{kerr.MessageTooLarge, kerr.PolicyViolation, kerr.TopicAuthorizationFailed, kerr.InvalidTimestamp, kerr.RecordListTooLarge}
+		if s.ProducerID >= 0 {
+			codes = append(codes, kerr.InvalidProducerEpoch)
+		}
+		if p.undecided > 0 {
+			codes = codes[1:] // what is in the log already was not too large
+		}
+		code := codes[w.dice.IntN(len(codes))]
+		if code == kerr.InvalidProducerEpoch {
+			w.reach(SaidStaleEpoch)
+		}
+		return no(code), true
 	case f == RefusedRecords && forGood && h.version >= 8:
 		w.fault(f)
 		r := no(kerr.InvalidRecord)
@@ -178,7 +206,7 @@ func (b *broker) refuse(p *plog, s *sentBatch, h header, f Fault, no func(kerr.C
 }
 
 // append puts a batch into the log, unless its numbers forbid it (Kafka: ProducerAppendInfo, ProducerStateManager).
-func (b *broker) append(p *plog, s *sentBatch, no func(kerr.Code) finding) finding {
+func (b *broker) append(p *plog, s *sentBatch, h header, no func(kerr.Code) finding) finding {
 	w := b.w
 	if s.ProducerID < 0 {
 		if w.set.mode == idempotent {
@@ -192,7 +220,7 @@ func (b *broker) append(p *plog, s *sentBatch, no func(kerr.Code) finding) findi
 	case known == nil:
 		switch {
 		case s.BaseSequence == 0 || w.set.firstSequence == welcome:
-		case w.set.firstSequence == outOfOrder:
+		case w.set.firstSequence == outOfOrder || h.version < 5: // Kafka 1.0 brought both v5 and UNKNOWN_PRODUCER_ID
 			w.reach(SaidOutOfOrder)
 			return no(kerr.OutOfOrderSequenceNumber)
 		default:

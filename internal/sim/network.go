@@ -34,6 +34,7 @@ type socket struct {
 	told     clock.Instant // when the last Written is reported
 	lastUse  clock.Instant
 	queued   int // requests at the broker, not handled yet
+	open     int // requests that are to be answered and have not been
 }
 
 type socketState uint8
@@ -82,6 +83,7 @@ func (n *network) do(o *link.Order) {
 			return // Closed is on its way, and says it all
 		}
 		c.writes = append(c.writes, write{corr: o.Corr, vec: o.Vec})
+		c.countOpen()
 		c.writeNext()
 	case link.Close:
 		if c := n.links[o.Link]; c != nil {
@@ -89,6 +91,20 @@ func (n *network) do(o *link.Order) {
 		} else {
 			n.w.fail("close ordered on link %d, which was never dialled", o.Link)
 		}
+	}
+}
+
+// countOpen checks that no more requests are on their way than may be.
+func (c *socket) countOpen() {
+	s := &c.w.set
+	if s.acks == 0 {
+		return
+	}
+	switch c.open++; {
+	case c.open > s.maxInFlight:
+		c.w.fail("%d requests are in flight on link %d, %d may be", c.open, c.id, s.maxInFlight)
+	case c.open == s.maxInFlight && c.open > 1:
+		c.w.reach(FullPipe)
 	}
 }
 
@@ -259,6 +275,7 @@ func (c *socket) answer(frame []byte, extra time.Duration) {
 			return
 		}
 		c.lastUse = w.now
+		c.open--
 		w.reach(LinkReceived)
 		w.event(link.Event{Kind: link.Received, Link: c.id, Frame: frame})
 	})
