@@ -2,6 +2,20 @@ module linger/test/faults
 
 go 1.26.0
 
-require linger v0.0.0
+tool linger/internal/faultdriver
+
+require (
+	github.com/twmb/franz-go v1.22.3
+	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
+	github.com/twmb/franz-go/pkg/kmsg v1.15.1
+)
+
+require linger v0.0.0 // indirect
+
+require (
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	golang.org/x/text v0.44.0 // indirect
+)
 
 replace linger => ../..
