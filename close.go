@@ -34,7 +34,7 @@ func (p *Producer[K, V]) Close() error {
 // ErrIllegalArgument and changes nothing.
 func (p *Producer[K, V]) CloseTimeout(d time.Duration) error {
 	if d < 0 {
-		return fmt.Errorf("%w: The timeout cannot be negative: %v", kerr.ErrIllegalArgument, d)
+		return illegal("close", "", "The timeout cannot be negative.")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()

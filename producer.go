@@ -2,7 +2,7 @@ package linger
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -47,6 +47,7 @@ type core struct {
 	headerBuffers buffers
 	counters      metrics.Sender
 	refused       atomic.Int64
+	sendErrors    atomic.Int64 // of the refused, those that Java's sensors count
 	closing       sync.Once
 	closed        chan struct{} // closed once everything of the producer has ended
 	closeErr      error
@@ -58,9 +59,13 @@ type core struct {
 func (p *Producer[K, V]) PartitionsFor(ctx context.Context, topic string) ([]PartitionInfo, error) {
 	c := &p.core
 	if topic == "" {
-		return nil, fmt.Errorf("%w: topic cannot be empty", kerr.ErrIllegalArgument)
+		return nil, illegal("partitions", "", "topic cannot be empty")
 	}
-	if _, _, err := c.engine.WaitTopic(ctx, topic, engine.AnyPartition, c.maxBlock); err != nil {
+	_, _, err := c.engine.WaitTopic(ctx, topic, engine.AnyPartition, c.maxBlock)
+	if errors.Is(err, kerr.ErrClosedDuringSend) {
+		return nil, &kerr.Error{Op: "partitions", Topic: topic, Partition: -1, Class: kerr.ClassFatal, Msg: "Requested metadata update after close", Err: kerr.ErrClosedDuringSend}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c.cluster().Partitions(topic), nil
@@ -127,6 +132,9 @@ type Counters struct {
 	RecordsSent, RecordsRetried int64
 	// RecordsDelivered and RecordsFailed count outcomes, RecordsRefused what Send turned away.
 	RecordsDelivered, RecordsFailed, RecordsRefused int64
+	// RecordErrors is record-error-total: what failed, and what Send turned away for another reason than an illegal
+	// argument, an illegal state or a plug-in's own error.
+	RecordErrors int64
 	// Requests counts Produce requests, Batches the batches in them; Bytes and UncompressedBytes are their sizes.
 	Requests, Batches, Bytes, UncompressedBytes int64
 	// BatchSplits counts batches cut because a broker found them too large, BufferExhausted sends that found no memory.
@@ -139,7 +147,7 @@ func (p *Producer[K, V]) Counters() Counters {
 	s := c.counters.Snapshot()
 	return Counters{
 		RecordsSent: s.RecordsSent, RecordsRetried: s.RecordRetries, RecordsDelivered: s.RecordsDelivered, RecordsFailed: s.RecordsFailed,
-		RecordsRefused: c.refused.Load(), Requests: s.ProduceRequests, Batches: s.BatchesSent, Bytes: s.BytesSent,
+		RecordsRefused: c.refused.Load(), RecordErrors: s.RecordsFailed + c.sendErrors.Load(), Requests: s.ProduceRequests, Batches: s.BatchesSent, Bytes: s.BytesSent,
 		UncompressedBytes: s.UncompressedBytes, BatchSplits: s.BatchSplits, BufferExhausted: c.pool.Stats().Exhausted,
 	}
 }

@@ -77,12 +77,13 @@ type draft struct {
 
 	known     *accumulator.Topic
 	budget    time.Duration // what is left of max.block.ms
-	partition int32         // best known, -1 while the accumulator is to choose
+	partition int32         // chosen so far, -1 while the accumulator is to choose
+	told      int32         // what a failure says: the record's own, from the append on the chosen one (Java: AppendCallbacks)
 }
 
 // send walks the steps of Java's doSend, in their order.
 func (p *Producer[K, V]) send(ctx context.Context, d *draft, k K, v V) (Future, error) {
-	d.partition = -1
+	d.partition, d.told = -1, -1
 	f, err := p.steps(ctx, d, k, v)
 	if err != nil {
 		return p.refuse(d, err)
@@ -148,7 +149,7 @@ func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future,
 		a, err = c.acc.Append(ctx, d.known, d.partition, &e, d.budget)
 	}
 	if err != nil {
-		d.partition = e.Partition
+		d.told = e.Partition
 		return Future{}, err
 	}
 	if a.Wake {
@@ -157,19 +158,18 @@ func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future,
 	return Future{result: a.Result, timestampMs: e.TimestampMs, index: a.Index, keySize: size(key), valueSize: size(value)}, nil
 }
 
-// check refuses what needs no look at the cluster: a closed producer and a record that Java would not even construct.
+// check refuses what needs no look at the cluster: a record that Java would not even construct, in the order of its
+// constructor, and a closed producer.
 func (c *core) check(d *draft) error {
-	if c.acc.IsClosed() {
+	switch {
+	case d.topic == "":
+		return illegal("send", "", "Topic cannot be empty; set Record.Topic")
+	case !d.timestamp.IsZero() && d.timestamp.UnixMilli() < 0:
+		return illegal("send", d.topic, "Invalid timestamp: %d. Timestamp should always be non-negative or null.", d.timestamp.UnixMilli())
+	case d.wish.chosen && d.wish.number < 0:
+		return illegal("send", d.topic, "Invalid partition: %d. Partition number should always be non-negative or null.", d.wish.number)
+	case c.acc.IsClosed():
 		return kerr.ErrClosed
-	}
-	if d.topic == "" {
-		return fmt.Errorf("%w: Topic cannot be empty; set Record.Topic", kerr.ErrIllegalArgument)
-	}
-	if d.wish.chosen && d.wish.number < 0 {
-		return fmt.Errorf("%w: Invalid partition: %d. Partition number should always be non-negative or null.", kerr.ErrIllegalArgument, d.wish.number)
-	}
-	if !d.timestamp.IsZero() && d.timestamp.UnixMilli() < 0 {
-		return fmt.Errorf("%w: Invalid timestamp: %d. Timestamp should always be non-negative or null.", kerr.ErrIllegalArgument, d.timestamp.UnixMilli())
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (c *core) check(d *draft) error {
 func (c *core) findTopic(ctx context.Context, d *draft) error {
 	d.budget = c.maxBlock
 	if d.wish.chosen {
-		d.partition = d.wish.number
+		d.partition, d.told = d.wish.number, d.wish.number
 	}
 	if t := c.acc.Lookup(d.topic); t != nil && d.partition < t.PartitionCount() {
 		d.known = t
@@ -200,10 +200,10 @@ func (p *Producer[K, V]) askPartitioner(d *draft, k K, v V, key, value []byte) e
 		return err
 	}
 	if n < 0 {
-		return fmt.Errorf("%w: The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", kerr.ErrIllegalArgument, n)
+		return illegal("send", d.topic, "The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", n)
 	}
 	if count := d.known.PartitionCount(); n >= count {
-		return fmt.Errorf("%w: The partitioner generated partition number %d, but topic %s has %d partitions.", kerr.ErrIllegalArgument, n, d.topic, count)
+		return illegal("send", d.topic, "The partitioner generated partition number %d, but topic %s has %d partitions.", n, d.topic, count)
 	}
 	d.partition = n
 	return nil
@@ -228,8 +228,11 @@ func (p *Producer[K, V]) refuse(d *draft, err error) (Future, error) {
 	}
 	c := &p.core
 	c.refused.Add(1)
-	md := RecordMetadata{Topic: d.topic, Partition: d.partition, Offset: -1, KeySize: -1, ValueSize: -1}
+	md := RecordMetadata{Topic: d.topic, Partition: d.told, Offset: -1, KeySize: -1, ValueSize: -1}
 	api := kerr.IsAPI(err)
+	if api || countsAsError(err) {
+		c.sendErrors.Add(1)
+	}
 	if api && d.callback != nil {
 		c.callBack(d.callback, md, err)
 	}
@@ -239,7 +242,7 @@ func (p *Producer[K, V]) refuse(d *draft, err error) (Future, error) {
 	if !api {
 		return Future{}, err
 	}
-	return Future{result: accumulator.NewFailedResult(d.topic, d.partition, err), keySize: -1, valueSize: -1}, nil
+	return Future{result: accumulator.NewFailedResult(d.topic, d.told, err), keySize: -1, valueSize: -1}, nil
 }
 
 // serialize is the bytes of v; byte slices pass as they are when no serializer stands in the way.
@@ -252,10 +255,7 @@ func serialize[T any](ser Serializer[T], side string, d *draft, v T) ([]byte, er
 	if err == nil {
 		return b, nil
 	}
-	if kerr.IsAPI(err) {
-		return nil, err
-	}
-	return nil, fmt.Errorf("%w: Error when serializing %s for topic %q with %T (%s.serializer): %w", kerr.ErrSerialization, side, d.topic, ser, side, err)
+	return nil, serializationError(err, side, d.topic, v, ser)
 }
 
 func appendHeaders(dst []byte, headers []Header) []byte {
@@ -277,14 +277,14 @@ func (c *core) checkSize(e *accumulator.Entry) error {
 		return nil
 	}
 	if n > c.maxRequestSize {
-		return tooLarge("The message is %d bytes when serialized which is larger than %d, which is the value of the max.request.size configuration.", n, int64(c.maxRequestSize))
+		return tooLarge("The message is %d bytes when serialized which is larger than %d, which is the value of the max.request.size configuration.", n, c.maxRequestSize)
 	}
-	return tooLarge("The message is %d bytes when serialized which is larger than the total memory buffer you have configured with the buffer.memory configuration: %d bytes.", n, c.bufferMemory)
+	return tooLarge("The message is %d bytes when serialized which is larger than the total memory buffer you have configured with the buffer.memory configuration.", n)
 }
 
-func tooLarge(format string, n int, limit int64) error {
+func tooLarge(format string, numbers ...any) error {
 	return &kerr.Error{Op: "send", Partition: -1, Code: kerr.MessageTooLarge, Class: kerr.MessageTooLarge.Class(),
-		Msg: fmt.Sprintf(format, n, limit), Err: kerr.ErrRecordTooLarge}
+		Msg: fmt.Sprintf(format, numbers...), Err: kerr.ErrRecordTooLarge}
 }
 
 // size is the length of b as Kafka counts it: -1 for null.

@@ -6,7 +6,8 @@ import "io"
 //
 // A nil slice is Kafka's null (for a value: a tombstone), an empty one is empty. The producer only reads the returned bytes
 // and is done with them when Send returns, so a serializer may hand out the value's own memory; it must not write to
-// what it handed out until then. An error refuses the record: Send returns it within an ErrSerialization.
+// what it handed out until then. An error refuses the record: Send returns it within an ErrSerialization, unless it is one
+// of this package's kinds already (ErrSerialization, ErrTimeout …), which passes as it is.
 //
 // Serialize is called from all goroutines that send, at the same time. headers are the record's and must not be changed.
 //
