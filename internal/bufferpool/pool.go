@@ -187,10 +187,11 @@ func checkPoison(b []byte) {
 	}
 }
 
-// milliseconds of a limit, as Java's texts give it.
+// milliseconds of a limit, as Java's texts give it. A begun one counts: what is left of max.block.ms a moment later is still
+// all of it on Java's clock.
 func milliseconds(d time.Duration) int64 {
-	if d == math.MaxInt64 {
+	if d > math.MaxInt64-time.Millisecond {
 		return math.MaxInt64
 	}
-	return d.Milliseconds()
+	return (d + time.Millisecond - 1).Milliseconds()
 }

@@ -56,8 +56,10 @@ func (e *Engine) known(v *metadata.View, name string, partition int32) (*accumul
 		return nil, v.Fatal
 	}
 	switch code := v.TopicErr(name); code {
-	case kerr.InvalidTopicException, kerr.TopicAuthorizationFailed:
-		return nil, &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: code.Message()}
+	case kerr.InvalidTopicException:
+		return nil, &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: fmt.Sprintf("Invalid topics: [%s]", name)}
+	case kerr.TopicAuthorizationFailed:
+		return nil, &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: fmt.Sprintf("Not authorized to access topics: [%s]", name)}
 	}
 	mt := v.Topic(name)
 	if mt == nil || partition >= int32(len(mt.Partitions)) || len(mt.Partitions) == 0 {

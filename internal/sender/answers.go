@@ -1,6 +1,8 @@
 package sender
 
 import (
+	"fmt"
+
 	"linger/internal/client"
 	"linger/internal/clock"
 	"linger/internal/kerr"
@@ -40,12 +42,25 @@ func failureCode(k client.AnswerKind) kerr.Code {
 	return kerr.None
 }
 
+// lossText is what Java says of a produce request whose connection ended.
+func lossText(k client.AnswerKind, node int32) string {
+	switch k {
+	case client.TimedOut:
+		return fmt.Sprintf("Disconnected from node %d due to timeout", node)
+	case client.Disconnected, client.AuthFailed:
+		return fmt.Sprintf("Disconnected from node %d", node)
+	}
+	return ""
+}
+
 // takeProduceAnswer goes through the batches of a request that has let go of them.
 func (s *Sender) takeProduceAnswer(now clock.Instant, r *produceRequest, a *client.Answer) {
 	defer s.recycle(r)
 	if code := failureCode(a.Kind); code != kerr.None {
+		pa := noAnswer(code)
+		pa.message = lossText(a.Kind, r.client.Node)
 		for _, b := range r.batches {
-			s.answer(now, b, noAnswer(code))
+			s.answer(now, b, pa)
 		}
 		return
 	}
