@@ -85,7 +85,8 @@ func (s *traceStep) verb() string   { return strings.Fields(s.Step)[0] }
 func (s *traceStep) args() []string { return strings.Fields(s.Step)[1:] }
 
 // The cases show, among others: ACC-10, ACC-13, ACC-16, ACC-18, ACC-24;
-// PART-17, PART-18, PART-21, PART-25; SND-12, SND-17, SND-19.
+// PART-17, PART-18, PART-21, PART-25;
+// SND-12, SND-17, SND-19.
 func TestOracleAccumulator(t *testing.T) {
 	var set struct {
 		Topic string

@@ -27,7 +27,12 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 	defer timer.Stop()
 	for first := true; ; first = false {
 		post := e.board.current()
-		if t, err := e.known(post.view, name, partition); t != nil || err != nil {
+		t, err := e.known(post.view, name, partition, first)
+		if err != nil {
+			// What a caller is refused for may be over by now: whoever comes next sees a newer view.
+			e.inbox.post(sender.Event{Kind: sender.RefreshWanted, Topic: name})
+		}
+		if t != nil || err != nil {
 			return t, e.clk.Now().Sub(start), err
 		}
 		// A view that only says that the search begins anew, or why a broker can't be reached, is no answer: asking again
@@ -50,22 +55,25 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 	}
 }
 
-// known is the topic if the view satisfies the caller, or the reason why waiting is no use.
-func (e *Engine) known(v *metadata.View, name string, partition int32) (*accumulator.Topic, error) {
-	if v.Fatal != nil {
-		return nil, v.Fatal
-	}
-	switch code := v.TopicErr(name); code {
-	case kerr.InvalidTopicException:
-		return nil, &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: fmt.Sprintf("Invalid topics: [%s]", name)}
-	case kerr.TopicAuthorizationFailed:
-		return nil, &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: fmt.Sprintf("Not authorized to access topics: [%s]", name)}
+// known is the topic if the view satisfies the caller, or the reason why waiting is no use. Of a view that was there
+// before the caller came, only what can't have changed is believed: an invalid name, and that no broker lets us in.
+func (e *Engine) known(v *metadata.View, name string, partition int32, old bool) (*accumulator.Topic, error) {
+	code := v.TopicErr(name)
+	refused := func(text string) error {
+		return &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: fmt.Sprintf(text, name)}
 	}
 	mt := v.Topic(name)
-	if mt == nil || partition >= int32(len(mt.Partitions)) || len(mt.Partitions) == 0 {
-		return nil, nil
+	switch {
+	case code == kerr.InvalidTopicException:
+		return nil, refused("Invalid topics: [%s]")
+	case mt != nil && partition < int32(len(mt.Partitions)) && len(mt.Partitions) > 0:
+		return e.acc.Topic(name), nil
+	case v.Fatal != nil:
+		return nil, v.Fatal
+	case code == kerr.TopicAuthorizationFailed && !old:
+		return nil, refused("Not authorized to access topics: [%s]")
 	}
-	return e.acc.Topic(name), nil
+	return nil, nil
 }
 
 func (e *Engine) missing(name string, partition int32, budget time.Duration) error {
