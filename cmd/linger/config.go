@@ -41,7 +41,10 @@ Secrets are never shown.`,
 				return err
 			}
 			tellLines(cmd.ErrOrStderr(), cfg)
-			view := rows(cfg, list, changed, keys)
+			view, err := rows(cfg, list, changed, keys)
+			if err != nil {
+				return err
+			}
 			switch {
 			case asJSON:
 				return writeJSON(cmd.OutOrStdout(), view)
@@ -78,14 +81,20 @@ func lookUp(names []string) (keys []config.Key, err error) {
 // placeholder stands in for bootstrap.servers where nothing is connected to, so that all else can be checked.
 const placeholder = "localhost:9092"
 
+// serializers are this program's own: bytes pass as they are.
+func serializers() []config.Setting {
+	asTheyAre := config.Instance("bytes as they are")
+	return []config.Setting{
+		{Key: "key.serializer", Value: asTheyAre, Source: "this program"}, {Key: "value.serializer", Value: asTheyAre, Source: "this program"},
+	}
+}
+
 // settle is the configuration that "produce" would run with, or what it would say against it.
 func settle(list []config.Setting) (*config.Config, error) {
 	if !isSet(list, bootstrapServers) {
 		list = append(list, config.Setting{Key: bootstrapServers, Value: placeholder})
 	}
-	cfg, err := config.Parse(append(list,
-		config.Setting{Key: "key.serializer", Value: config.Instance("bytes as they are"), Source: "this program"},
-		config.Setting{Key: "value.serializer", Value: config.Instance("bytes as they are"), Source: "this program"}))
+	cfg, err := config.Parse(append(list, serializers()...))
 	if err != nil {
 		return nil, err
 	}
@@ -124,49 +133,69 @@ type row struct {
 	origin string
 }
 
-// rows picks what to show: the explained keys or, without any, all or those that were changed.
-func rows(cfg *config.Config, list []config.Setting, changed bool, keys []config.Key) (view []row) {
+// rows picks what to show: the explained keys or, without any, all; with changed only those that were changed.
+func rows(cfg *config.Config, list []config.Setting, changed bool, keys []config.Key) (view []row, err error) {
 	wanted := map[string]bool{}
 	for _, k := range keys {
 		wanted[k.Name] = true
 	}
+	plain, err := defaults()
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range cfg.Effective() {
-		if !e.Known || len(keys) > 0 && !wanted[e.Key] {
-			continue // unknown keys are named among those that nobody reads
-		}
-		k, _ := config.Lookup(e.Key)
-		r := row{Key: e.Key, Value: e.Value, Default: k.DefaultText(), Source: e.Source, Adjusted: e.Adjusted, Status: k.Status.String(), key: k, origin: e.Origin()}
-		if r.Source == "" {
-			r.Source = "default"
-		}
-		if r.Value == "null" && e.Source == "" {
-			r.Value = r.Default
-		}
-		if e.Key == bootstrapServers && !isSet(list, bootstrapServers) {
-			r.Value, r.Source, r.origin = "none", "default", "must be set to connect"
-		}
-		if changed && !isChanged(r) {
+		if !e.Known || len(keys) > 0 && !wanted[e.Key] { // unknown keys are named among those that nobody reads
 			continue
+		}
+		if changed && e.Adjusted == "" && (e.Source == "" || e.Value == plain[e.Key]) {
+			continue
+		}
+		r := newRow(e)
+		if e.Key == bootstrapServers && !isSet(list, bootstrapServers) {
+			if changed {
+				continue
+			}
+			r.Value, r.Source, r.origin = "none", "default", "must be set to connect"
 		}
 		view = append(view, r)
 	}
-	return view
+	return view, nil
 }
 
-// isChanged reports whether somebody, or a rule, made the option differ from its default. The serializers never count: they
-// are this program's own affair.
-func isChanged(r row) bool {
-	if r.key.Name == "key.serializer" || r.key.Name == "value.serializer" {
-		return false
+// defaults are the values of a configuration in which nobody set anything.
+func defaults() (values map[string]string, err error) {
+	cfg, err := config.Parse(append(serializers(), config.Setting{Key: bootstrapServers, Value: placeholder}))
+	if err != nil {
+		return nil, err
 	}
-	same := r.Value == r.Default || r.Value == "" && r.Default == "empty"
-	return r.Adjusted != "" || r.Source != "default" && !same
+	values = map[string]string{}
+	for _, e := range cfg.Effective() {
+		values[e.Key] = e.Value
+	}
+	return values, nil
 }
 
+func newRow(e config.Effective) row {
+	k, _ := config.Lookup(e.Key)
+	r := row{Key: e.Key, Value: e.Value, Default: k.DefaultText(), Source: e.Source, Adjusted: e.Adjusted, Status: k.Status.String(), key: k, origin: e.Origin()}
+	if r.Source == "" {
+		r.Source = "default"
+		if r.Value == "null" {
+			r.Value = r.Default
+		}
+	}
+	return r
+}
+
+// writeTable lists key and value, and the origin of what is no plain default.
 func writeTable(w io.Writer, view []row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range view {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Key, orEmpty(r.Value), r.origin)
+		fmt.Fprintf(t, "%s\t%s", r.Key, orEmpty(r.Value))
+		if r.origin != "default" {
+			fmt.Fprintf(t, "  (%s)", r.origin)
+		}
+		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }

@@ -40,7 +40,7 @@ func (c *console) Enabled(_ context.Context, l slog.Level) bool { return l >= c.
 // Handle is slog.Handler's.
 func (c *console) Handle(_ context.Context, r slog.Record) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s%s", strings.ToLower(r.Level.String()), r.Message, c.with)
+	fmt.Fprintf(&b, "%s: %s%s", levelName(r.Level), r.Message, c.with)
 	r.Attrs(func(a slog.Attr) bool {
 		b.WriteString(" " + a.String())
 		return true
@@ -55,6 +55,13 @@ func (c *console) Handle(_ context.Context, r slog.Record) error {
 	s.seen[b.String()] = true
 	_, err := io.WriteString(s.out, b.String())
 	return err
+}
+
+func levelName(l slog.Level) string {
+	if l == slog.LevelWarn {
+		return "warning"
+	}
+	return strings.ToLower(l.String())
 }
 
 // WithAttrs is slog.Handler's.

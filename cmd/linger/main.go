@@ -39,13 +39,13 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	status := a.status(ctx, err)
 	fmt.Fprintln(errOut, "linger:", strings.TrimPrefix(err.Error(), "failed to construct producer: "))
-	if hint := hintFor(err); hint != "" {
+	if hint := hintFor(cmd, err); hint != "" && status == exitUsage {
 		fmt.Fprintln(errOut, "  "+hint)
 	}
 	return status
@@ -91,10 +91,13 @@ func (e *usageError) Error() string { return e.err.Error() }
 // Unwrap gives the error inside.
 func (e *usageError) Unwrap() error { return e.err }
 
-// hintFor is where to read on about an error, one line.
-func hintFor(err error) string {
+// hintFor is where to read on about a command line that is wrong.
+func hintFor(cmd *cobra.Command, err error) string {
 	if e, ok := errors.AsType[*config.Error](err); ok && e.Key != "" {
 		return fmt.Sprintf("%s config --explain %s says what the option takes", invocation(), e.Key)
+	}
+	if !errors.Is(err, linger.ErrConfig) {
+		return strings.Replace(cmd.CommandPath(), "linger", invocation(), 1) + " --help says what there is"
 	}
 	return ""
 }

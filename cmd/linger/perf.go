@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -19,9 +18,9 @@ func perfCommand() *cobra.Command {
 		Use: "perf", Short: "Measure the producer and print one line of JSON", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := w.Validate(); err != nil {
-				return err
+				return &usageError{err}
 			}
-			quiet := linger.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+			quiet := linger.WithLogger(slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError})))
 			res, err := perf.NewRun(w).Measure(perf.OpenLinger(quiet))
 			if err != nil {
 				res.Error = err.Error()
@@ -32,10 +31,13 @@ func perfCommand() *cobra.Command {
 				return jsonErr
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), string(line))
-			if err == nil && res.Failed > 0 {
-				err = fmt.Errorf("%d records failed", res.Failed)
+			if err != nil {
+				return explain(err, w.Bootstrap)
 			}
-			return err
+			if res.Failed > 0 {
+				return fmt.Errorf("%d records failed", res.Failed)
+			}
+			return nil
 		},
 	}
 	f := c.Flags()

@@ -135,12 +135,12 @@ func (f *produceFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	sum, err := produce.Do(cmd.Context(), p, o)
 	if !sum.Began {
-		return f.explain(p, err)
+		return explain(err, effective(p, bootstrapServers))
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), sum.Line())
 	sum.Explain(cmd.ErrOrStderr())
 	if broker != nil {
-		err = errors.Join(err, readBack(cmd.OutOrStdout(), broker, f.topic, p, &sum))
+		err = errors.Join(err, f.readBack(cmd.OutOrStdout(), broker, p, &sum))
 	}
 	if sum.Failed > 0 {
 		err = errors.Join(fmt.Errorf("%s of %s failed", human.Count(sum.Failed), human.Plural(sum.Sent, "record")), err)
@@ -183,23 +183,22 @@ func isTerminal(w io.Writer) bool {
 func effective(p *produce.Producer, key string) string {
 	for _, e := range p.Config() {
 		if e.Key == key {
-			return e.Value
+			return strings.Trim(e.Value, "[]") // of a list
 		}
 	}
 	return ""
 }
 
-// explain says what to do about a run that could not begin.
-func (f *produceFlags) explain(p *produce.Producer, err error) error {
-	servers := effective(p, bootstrapServers)
+// explain says what to do about a topic that was not to be had.
+func explain(err error, servers string) error {
 	var noRoute net.Error // a refused connection, a name nobody knows
 	switch {
 	case errors.Is(err, &linger.ProducerError{Code: unknownTopicOrPartition}):
 		return fmt.Errorf("%w\n  The brokers at %s do not have this topic, and did not make it. Create it, or look at the name.", err, servers)
 	case errors.Is(err, linger.ErrTimeout) && errors.As(err, &noRoute):
-		return fmt.Errorf("%w\n  No broker could be reached at %s. Is Kafka running there? --embedded tries without a cluster; -X max.block.ms=… waits longer or less.", err, servers)
+		return fmt.Errorf("%w\n  No broker could be reached at %s. Is Kafka running there?", err, servers)
 	case errors.Is(err, linger.ErrTimeout):
-		return fmt.Errorf("%w\n  The brokers at %s did not answer in time; -X max.block.ms=… waits longer, -v tells more.", err, servers)
+		return fmt.Errorf("%w\n  Nothing at %s answered as a Kafka broker in that time. Is it the right port?", err, servers)
 	}
 	return err
 }
@@ -208,29 +207,22 @@ func (f *produceFlags) explain(p *produce.Producer, err error) error {
 const unknownTopicOrPartition = 3
 
 // readBack counts what the embedded broker has, by another client.
-func readBack(out io.Writer, b *kafka.Broker, topic string, p *produce.Producer, sum *produce.Summary) error {
+func (f *produceFlags) readBack(out io.Writer, b *kafka.Broker, p *produce.Producer, sum *produce.Summary) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readBackLimit)
 	defer cancel()
-	recs, err := b.ReadAll(ctx, topic)
+	recs, err := b.ReadAll(ctx, f.topic)
 	if err != nil {
 		return fmt.Errorf("read back: %w", err)
 	}
-	var by []int64
+	counts := make([]int64, f.partitions)
 	for _, r := range recs {
-		for int(r.Partition) >= len(by) {
-			by = append(by, 0)
-		}
-		by[r.Partition]++
+		counts[r.Partition]++
 	}
-	fmt.Fprintf(out, "read back from the embedded broker: %s", human.Plural(int64(len(recs)), "record"))
-	for i, n := range by {
-		sep := ","
-		if i == 0 {
-			sep = ";"
-		}
-		fmt.Fprintf(out, "%s %s in partition %d", sep, human.Count(n), i)
+	var by []string
+	for _, n := range counts {
+		by = append(by, human.Count(n))
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "read back from the embedded broker: %s, by partition: %s\n", human.Plural(int64(len(recs)), "record"), strings.Join(by, " | "))
 	if int64(len(recs)) != sum.Delivered && effective(p, "acks") != "0" { // with acks=0 nobody knows
 		return fmt.Errorf("the embedded broker has %s, but %s were acknowledged", human.Plural(int64(len(recs)), "record"), human.Count(sum.Delivered))
 	}

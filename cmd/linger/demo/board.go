@@ -19,14 +19,17 @@ type board struct {
 	codec    string
 	counters func() linger.Counters
 	start    time.Time
-	faulty   int                            // the partition with the fault
 	fault    atomic.Pointer[kafka.Injected] // nil before
 
 	sent, acked []atomic.Int64 // by partition
 }
 
-// boardColumns is the width of the bars.
-const boardColumns = 30
+// boardColumns is the width of the bars; pictureColumns that of the whole, with some to spare. A line that a terminal breaks
+// in two would spoil the redrawing.
+const (
+	boardColumns   = 20
+	pictureColumns = 80
+)
 
 func (b *board) sum(counts []atomic.Int64) (n int64) {
 	for i := range counts {
@@ -44,7 +47,7 @@ func (b *board) picture() string {
 		waiting := max(0, b.sent[p].Load()-acked)
 		fmt.Fprintf(&s, "  %5d      node %d  %s %9s  %7s%s\n", p, b.leaders[p], bar(acked, b.shares[p], boardColumns), human.Count(acked), human.Count(waiting), b.mark(p))
 	}
-	fmt.Fprintf(&s, "\n  %s\n  %s\n", b.progress(), b.machine())
+	fmt.Fprintf(&s, "\n  %s\n  %s\n  %s\n", b.progress(), b.batches(), b.bytes())
 	return s.String()
 }
 
@@ -54,7 +57,8 @@ func (b *board) line() string {
 	for p := range b.acked {
 		by = append(by, human.Count(b.acked[p].Load()))
 	}
-	return fmt.Sprintf("  %4.1f s  %s\n          by partition: %s\n          %s\n", time.Since(b.start).Seconds(), b.progress(), strings.Join(by, " | "), b.machine())
+	return fmt.Sprintf("  %4.1f s  %s\n          by partition: %s\n          %s\n          %s\n",
+		time.Since(b.start).Seconds(), b.progress(), strings.Join(by, " | "), b.batches(), b.bytes())
 }
 
 func (b *board) progress() string {
@@ -62,20 +66,29 @@ func (b *board) progress() string {
 	return fmt.Sprintf("%s of %s records sent, %s acknowledged", human.Count(sent), human.Count(int64(b.total)), human.Count(acked))
 }
 
-// machine is what the producer counts: batches in requests, bytes before and after the codec, what was sent again.
-func (b *board) machine() string {
+// batches and bytes are what the producer counts.
+func (b *board) batches() string {
 	c := b.counters()
 	s := fmt.Sprintf("%s batches in %s requests", human.Count(c.Batches), human.Count(c.Requests))
-	if c.Batches > 0 && c.Bytes > 0 {
-		s += fmt.Sprintf(", %d records a batch; %s %.1f : 1", c.RecordsSent/c.Batches, b.codec, float64(c.UncompressedBytes)/float64(c.Bytes))
+	if c.Batches > 0 {
+		s += fmt.Sprintf(", %d records a batch", c.RecordsSent/c.Batches)
 	}
-	return s + fmt.Sprintf("; %s sent again", human.Count(c.RecordsRetried))
+	return s
+}
+
+func (b *board) bytes() string {
+	c := b.counters()
+	s := fmt.Sprintf("%s on the wire", human.Bytes(c.Bytes))
+	if c.Bytes > 0 {
+		s += fmt.Sprintf(" (%s %.1f : 1)", b.codec, float64(c.UncompressedBytes)/float64(c.Bytes))
+	}
+	return s + fmt.Sprintf("; %s sent again", human.Plural(c.RecordsRetried, "record"))
 }
 
 // mark stands beside the partition that has the fault, while it has it.
 func (b *board) mark(p int) string {
 	fault := b.fault.Load()
-	if p != b.faulty || fault == nil || fault.Hits() >= refusals {
+	if p != faulty || fault == nil || fault.Hits() >= refusals {
 		return ""
 	}
 	return fmt.Sprintf("  <- refused %d of %d", fault.Hits(), refusals)

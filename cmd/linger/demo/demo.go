@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // DefaultOptions makes a tour of some seven seconds.
-func DefaultOptions() Options { return Options{Records: 300_000, Rate: 60_000, Codec: "zstd"} }
+func DefaultOptions() Options { return Options{Records: 300_000, Rate: 75_000, Codec: "zstd"} }
 
 // What the tour is made of.
 const (
@@ -80,25 +80,38 @@ func Run(ctx context.Context, o Options) error {
 	return t.screen.err
 }
 
+// open starts the broker and the producer; with an error neither is left.
 func (t *tour) open() (err error) {
 	t.broker, err = kafka.Start(kafka.Options{Brokers: brokers, Topics: map[string]int32{topic: partitions}})
 	if err != nil {
 		return err
 	}
+	if err = t.openProducer(); err != nil {
+		t.broker.Close()
+	}
+	return err
+}
+
+func (t *tour) openProducer() error {
+	leaders := make([]int32, partitions)
+	for p := range leaders { // the brokers draw lots; a fair share looks better
+		leaders[p] = int32(p % brokers)
+		if err := t.broker.MoveLeader(topic, int32(p), leaders[p]); err != nil {
+			return err
+		}
+	}
 	opts := []linger.Option{linger.BootstrapServers(t.broker.Addrs()...), linger.CompressionType(t.Codec)}
 	if t.Log != nil {
 		opts = append(opts, t.Log)
 	}
-	if t.p, err = linger.New(linger.ByteArray, linger.ByteArray, opts...); err != nil {
-		t.broker.Close()
+	p, err := linger.New(linger.ByteArray, linger.ByteArray, opts...)
+	if err != nil {
 		return err
 	}
+	t.p = p
 	t.board = &board{
-		total: t.Records, shares: t.book.shares(t.Records, partitions), leaders: make([]int32, partitions), codec: t.Codec,
-		counters: t.p.Counters, faulty: faulty, sent: make([]atomic.Int64, partitions), acked: make([]atomic.Int64, partitions),
-	}
-	for p := range t.board.leaders {
-		t.board.leaders[p] = t.broker.Leader(topic, int32(p))
+		total: t.Records, shares: t.book.shares(t.Records, partitions), leaders: leaders, codec: t.Codec,
+		counters: p.Counters, sent: make([]atomic.Int64, partitions), acked: make([]atomic.Int64, partitions),
 	}
 	return nil
 }
@@ -106,16 +119,17 @@ func (t *tour) open() (err error) {
 func (t *tour) introduce() {
 	t.screen.say(`linger demo: a Kafka producer at work
 
-  text      "Opticks" by Isaac Newton, 1730 (public domain): each record is one of its
-            %s lines, the key is the line's number; %s records are %.1f copies
+  text      "Opticks" by Isaac Newton, 1730 (public domain). A record is one of
+            its %s lines, its key the line's number; %s are
+            %.1f copies.
   brokers   %d, embedded in this process (franz-go's kfake): nothing to install
-  topic     "%s" with %d partitions; a record's key decides which one it goes to
-  producer  Kafka's defaults (acks=all, idempotent: no loss, no duplicates, in order)
-            and compression.type=%s
+  topic     "%s" with %d partitions; a record's key decides where it goes
+  producer  Kafka's defaults (acks=all, idempotent: no loss, no duplicates, in
+            order) and compression.type=%s
 
-1. Send. Records are gathered in batches, a batch for each partition; batches for the
-   same broker travel together in a request.%s`,
-		human.Count(int64(len(t.book.lines))), human.Count(int64(t.Records)), float64(t.Records)/float64(len(t.book.lines)),
+1. Send. Records are gathered in batches, one partition a batch; batches for
+   the same broker travel together.%s`,
+		human.Count(int64(len(t.book.lines))), human.Plural(int64(t.Records), "record"), float64(t.Records)/float64(len(t.book.lines)),
 		brokers, topic, partitions, t.Codec, t.paceText())
 }
 
@@ -123,5 +137,5 @@ func (t *tour) paceText() string {
 	if t.Rate <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The pace is %s records a second,\n   so that you can watch; --rate 0 goes as fast as it can.", human.Count(int64(t.Rate)))
+	return fmt.Sprintf(" At %s records a second, so that you can\n   watch; --rate 0 goes as fast as it can.", human.Count(int64(t.Rate)))
 }

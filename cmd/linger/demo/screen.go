@@ -20,7 +20,12 @@ type screen struct {
 }
 
 func newScreen(w io.Writer, terminal bool) *screen {
-	return &screen{terminal: terminal, out: cupwriter.New(w, terminal)}
+	s := &screen{out: cupwriter.New(w, terminal), terminal: terminal}
+	if s.out.IsTerminal() {
+		columns, _, err := s.out.GetTermSize()
+		s.terminal = terminal && err == nil && columns >= pictureColumns
+	}
+	return s
 }
 
 // say prints a paragraph; a picture below it is wiped away until it is drawn again.

@@ -42,8 +42,9 @@ func (t *tour) outcome(r linger.Report) error {
 		return fmt.Errorf("the fault was met %d times instead of %d", hits, refusals)
 	}
 	t.screen.say(`
-3. Close. Every record has its outcome: %s delivered, %s failed. Because of the
-   fault %s travelled again; sequence numbers keep duplicates and disorder out.`,
+3. Close. Every record has its outcome: %s delivered, %s failed.
+   Because of the fault %s travelled again; sequence numbers keep
+   duplicates and disorder out.`,
 		human.Count(r.Delivered), human.Count(r.Failed), human.Plural(r.Retried, "record"))
 	return nil
 }
@@ -101,16 +102,17 @@ func (t *tour) breakBroker() error {
 	}
 	t.board.fault.Store(fault)
 	t.screen.say(`
-2. A fault. The next %d requests for partition %d are answered NOT_LEADER_OR_FOLLOWER, as
-   while its leader changes. The producer asks who leads now and tries again, with growing
-   pauses; nothing newer of that partition may overtake. The other partitions go on.`, refusals, faulty)
+2. A fault. The next %d requests for partition %d are answered
+   NOT_LEADER_OR_FOLLOWER, as while its leader changes. The producer asks who
+   leads now and tries again, with growing pauses; nothing newer of that
+   partition may overtake. The other partitions go on.`, refusals, faulty)
 	return nil
 }
 
 // watch shows the board until stop, and then for the last time.
 func (t *tour) watch() (stop func()) {
 	every := tellEvery
-	if t.Terminal {
+	if t.screen.terminal {
 		every = redrawEvery
 	}
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -121,7 +123,7 @@ func (t *tour) watch() (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				if t.Terminal {
+				if t.screen.terminal {
 					t.screen.draw(t.board.picture())
 				} else {
 					t.screen.draw(t.board.line())

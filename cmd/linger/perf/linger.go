@@ -2,6 +2,7 @@ package perf
 
 import (
 	"context"
+	"errors"
 
 	"linger"
 )
@@ -25,6 +26,9 @@ func OpenLinger(more ...linger.Option) func(*Run) (Client, error) {
 		p, err := linger.New(linger.ByteArray, linger.ByteArray, append(opts, more...)...)
 		if err != nil {
 			return nil, err
+		}
+		if err := p.Warm(context.Background(), r.Topic); err != nil { // else each Send of the warm-up would wait max.block.ms
+			return nil, errors.Join(err, p.Close())
 		}
 		c := &lingerClient{run: r, p: p, topic: r.Topic}
 		c.plain = func(_ linger.RecordMetadata, err error) { r.Done(0, err) }
