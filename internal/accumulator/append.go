@@ -18,16 +18,16 @@ import (
 // Errors, after which nothing was taken: kerr.ErrClosedDuringSend; kerr.ErrBufferExhausted once budget is used up;
 // kerr.ErrIllegalArgument when the record can never fit buffer.memory; ctx's within kerr.ErrInterrupted.
 // Appended.Partition and e.Partition name the partition even then.
-func (a *Accumulator) Append(ctx context.Context, t *Topic, partition int32, e *Entry, budget time.Duration) (Appended, error) {
-	if r, ok := t.tryAppend(partition, e); ok {
+func (a *Accumulator) Append(ctx context.Context, t *Topic, partition int32, e *Entry, budget time.Duration) (r Appended, err error) {
+	if t.tryAppend(partition, e, &r) {
 		return r, nil
 	}
 	return a.appendSlow(ctx, t, partition, e, a.o.Clock.Now().Add(budget), true)
 }
 
 // TryAppend is Append that never waits: where Append would, it fails with kerr.ErrWouldBlock.
-func (a *Accumulator) TryAppend(t *Topic, partition int32, e *Entry) (Appended, error) {
-	if r, ok := t.tryAppend(partition, e); ok {
+func (a *Accumulator) TryAppend(t *Topic, partition int32, e *Entry) (r Appended, err error) {
+	if t.tryAppend(partition, e, &r) {
 		return r, nil
 	}
 	return a.appendSlow(context.Background(), t, partition, e, 0, false)
@@ -37,20 +37,22 @@ func (a *Accumulator) TryAppend(t *Topic, partition int32, e *Entry) (Appended, 
 // no room, an older generation, the producer closed, a sticky choice that another append replaced) is left to appendSlow,
 // and nothing has happened then.
 //
-// One lock, one load of the admission word under it, one copy of the record: no clock, no allocation, no channel.
-func (t *Topic) tryAppend(p int32, e *Entry) (r Appended, ok bool) {
+// One lock, one load of the admission word under it, one copy of the record: no clock, no allocation, no channel. r is
+// filled field by field where the caller returns it: an Appended is too large for registers, and each copy of one waits
+// for its fields to arrive in memory.
+func (t *Topic) tryAppend(p int32, e *Entry, r *Appended) (ok bool) {
 	var choice *partition.Choice
 	var view *partition.View
 	if p == AnyPartition {
 		if view = t.view.Load(); view == nil {
-			return Appended{}, false
+			return false
 		}
 		choice = t.sticky.Peek(view)
 		p = choice.Partition()
 	}
 	q := t.at(p)
 	if q == nil {
-		return Appended{}, false
+		return false
 	}
 	e.Partition = p
 	q.mu.Lock()
@@ -58,30 +60,30 @@ func (t *Topic) tryAppend(p int32, e *Entry) (r Appended, ok bool) {
 	// An open batch was opened under a word that admitted it; if the word is the same now, it still does.
 	if b == nil || uint64(b.word) != t.acc.word.Load() || choice != nil && t.sticky.Changed(choice) {
 		q.mu.Unlock()
-		return Appended{}, false
+		return false
 	}
 	before := b.builder.EstimatedSize()
-	if b.add(e) < 0 {
+	start := b.builder.TryAppend(e.TimestampMs, e.Key, e.Value, e.Headers)
+	if start < 0 {
 		q.mu.Unlock()
-		return Appended{}, false
+		return false
 	}
-	r = Appended{
-		Result: b.result, Index: int32(len(b.slots) - 1), Partition: p,
-		Bytes: b.builder.EstimatedSize() - before, BatchFull: q.batches.len() > 1,
-	}
+	b.keep(e, start)
+	bytes := b.builder.EstimatedSize() - before
 	filled := b.builder.IsFull()
+	r.Result, r.Index, r.Partition, r.Bytes = b.result, int32(len(b.slots)-1), p, bytes
+	r.BatchFull = filled || q.batches.len() > 1
 	if filled {
-		r.BatchFull = true
 		q.closeOpen()
 	}
 	if choice != nil {
-		t.sticky.Update(choice, view, r.Bytes, filled)
+		t.sticky.Update(choice, view, bytes, filled)
 	}
 	q.mu.Unlock()
 	if filled {
 		r.Wake = q.signal()
 	}
-	return r, true
+	return true
 }
 
 // appendSlow is the whole of Java's RecordAccumulator.append: a loop that starts over when the sticky choice or the

@@ -153,15 +153,26 @@ func (b *Batch) add(e *Entry) (start int) {
 	if start < 0 {
 		return start
 	}
-	slot := Slot{Callback: e.Callback, Start: uint32(start), KeySize: size(e.Key), ValueSize: size(e.Value)}
+	b.keep(e, start)
+	return start
+}
+
+// keep adds the slot of the record that begins at start. It is filled in place: see tryAppend.
+func (b *Batch) keep(e *Entry, start int) {
+	n := len(b.slots)
+	if n == cap(b.slots) {
+		b.slots = append(b.slots, Slot{})
+	}
+	b.slots = b.slots[:n+1]
+	slot := &b.slots[n]
+	slot.Callback = e.Callback
+	slot.Start, slot.KeySize, slot.ValueSize = uint32(start), size(e.Key), size(e.Value)
 	delta := e.TimestampMs - b.builder.BaseTimestamp()
 	slot.TimestampDelta = int32(delta)
-	if int64(slot.TimestampDelta) != delta || slot.TimestampDelta == farDelta {
+	if int64(int32(delta)) != delta || int32(delta) == farDelta {
 		slot.TimestampDelta = farDelta
-		b.setFar(delta)
+		b.setFar(n, delta)
 	}
-	b.slots = append(b.slots, slot)
-	return start
 }
 
 // lastSize is the size of the record added last.
@@ -169,11 +180,11 @@ func (b *Batch) lastSize() int {
 	return b.builder.UncompressedSize() - record.BatchOverhead - int(b.slots[len(b.slots)-1].Start)
 }
 
-func (b *Batch) setFar(delta int64) {
+func (b *Batch) setFar(i int, delta int64) {
 	if b.far == nil {
 		b.far = make(map[int32]int64)
 	}
-	b.far[int32(len(b.slots))] = delta
+	b.far[int32(i)] = delta
 }
 
 func size(field []byte) int32 {
