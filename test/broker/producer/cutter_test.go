@@ -1,0 +1,154 @@
+//go:build unix
+
+package producer_test
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+)
+
+// cutter is a dialer whose connections can be cut between a broker's append and its answer. It also counts how connections
+// end.
+type cutter struct {
+	mu     sync.Mutex
+	armed  int // answers to Produce still to be lost
+	conns  map[*cuttable]bool
+	cuts   int
+	closed chan struct{} // one token for each connection that the broker ended
+}
+
+func newCutter() *cutter {
+	return &cutter{conns: map[*cuttable]bool{}, closed: make(chan struct{}, 1000)}
+}
+
+func (c *cutter) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	cut := &cuttable{Conn: conn, of: c, produces: map[uint32]bool{}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conns[cut] = true
+	return cut, nil
+}
+
+// loseAnswers lets the next n answers to Produce requests get lost, each with its connection.
+func (c *cutter) loseAnswers(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.armed = n
+}
+
+// lost is how many answers got lost.
+func (c *cutter) lost() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cuts
+}
+
+// open is how many connections are open.
+func (c *cutter) open() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.conns)
+}
+
+// cuttable is one connection. It follows the frames in both directions: what goes out to learn which correlation ids are
+// Produce requests, what comes in to hold an answer back until it is known to be one.
+type cuttable struct {
+	net.Conn
+	of *cutter
+
+	mu       sync.Mutex
+	produces map[uint32]bool
+	head     []byte // of the request that is being written, up to its correlation id
+	skip     int    // bytes of it still to come
+
+	pending []byte // of the answer that was read, not yet handed out; the reader's own
+}
+
+const (
+	requestHead = 12 // length, key, version, correlation id
+	produceKey  = 0
+)
+
+func (c *cuttable) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	for rest := p; len(rest) > 0; {
+		if c.skip > 0 {
+			n := min(c.skip, len(rest))
+			c.skip, rest = c.skip-n, rest[n:]
+			continue
+		}
+		n := min(requestHead-len(c.head), len(rest))
+		c.head, rest = append(c.head, rest[:n]...), rest[n:]
+		if len(c.head) < requestHead {
+			continue
+		}
+		if binary.BigEndian.Uint16(c.head[4:]) == produceKey {
+			c.produces[binary.BigEndian.Uint32(c.head[8:])] = true
+		}
+		c.skip = int(binary.BigEndian.Uint32(c.head)) - (requestHead - 4)
+		c.head = c.head[:0]
+	}
+	c.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
+// Read takes a whole answer before it gives any of it: when it is there, the broker has done what was asked.
+func (c *cuttable) Read(p []byte) (int, error) {
+	if len(c.pending) == 0 {
+		head := make([]byte, 8)
+		if _, err := io.ReadFull(c.Conn, head); err != nil {
+			c.ended(err)
+			return 0, err
+		}
+		body := make([]byte, int(binary.BigEndian.Uint32(head))-4)
+		if _, err := io.ReadFull(c.Conn, body); err != nil {
+			c.ended(err)
+			return 0, err
+		}
+		if c.isLost(binary.BigEndian.Uint32(head[4:])) {
+			c.Close()
+			return 0, io.ErrUnexpectedEOF
+		}
+		c.pending = append(head, body...)
+	}
+	n := copy(p, c.pending)
+	c.pending = c.pending[n:]
+	return n, nil
+}
+
+// isLost reports whether this answer is one to lose, and counts it.
+func (c *cuttable) isLost(corr uint32) bool {
+	c.mu.Lock()
+	produce := c.produces[corr]
+	delete(c.produces, corr)
+	c.mu.Unlock()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if !produce || c.of.armed == 0 {
+		return false
+	}
+	c.of.armed--
+	c.of.cuts++
+	return true
+}
+
+func (c *cuttable) ended(err error) {
+	if err == io.EOF {
+		c.of.closed <- struct{}{}
+	}
+}
+
+func (c *cuttable) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.conns, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}
