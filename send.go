@@ -185,8 +185,7 @@ func (c *core) findTopic(ctx context.Context, d *draft) error {
 		return nil
 	}
 	if d.never {
-		c.engine.WantTopic(d.topic)
-		return kerr.ErrWouldBlock
+		return c.tryTopic(d)
 	}
 	t, waited, err := c.engine.WaitTopic(ctx, d.topic, d.partition, c.maxBlock)
 	d.known, d.budget = t, max(0, c.maxBlock-waited)

@@ -55,6 +55,11 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 	}
 }
 
+// Topic is WaitTopic that does not wait: nil without an error when metadata does not know the topic, or the partition.
+func (e *Engine) Topic(name string, partition int32) (*accumulator.Topic, error) {
+	return e.known(e.View(), name, partition, false)
+}
+
 // known is the topic if the view satisfies the caller, or the reason why waiting is no use. Of a view that was there
 // before the caller came, only what can't have changed is believed: an invalid name, and that no broker lets us in.
 func (e *Engine) known(v *metadata.View, name string, partition int32, old bool) (*accumulator.Topic, error) {
