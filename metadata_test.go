@@ -1,0 +1,274 @@
+package linger_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"linger"
+	"linger/internal/kerr"
+)
+
+// META-01: a topic that is known costs no wait and no request, and so does a partition inside its range.
+func TestKnownTopicsAndPartitionsCostNoWait(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 3)
+		p := c.producer()
+		warm(t, p)
+		c.on(kmsg.Metadata, func(*call) bool { t.Error("metadata was asked for"); return true })
+		for _, r := range []rec{plain("v"), plainOn(0, "v"), plainOn(2, "v")} {
+			if d := took(func() { mustSend(t, p, r, nil) }); d != 0 {
+				t.Errorf("send took %v", d)
+			}
+		}
+		if d := took(func() { _, _ = p.PartitionsFor(t.Context(), "t") }); d != 0 {
+			t.Errorf("PartitionsFor took %v", d)
+		}
+		mustFlush(t, p)
+	})
+}
+
+// META-02, META-03, META-06, B20: a partition beyond the known count is waited for, over as many answers as it takes.
+func TestSendWaitsForAPartitionThatIsBeingAdded(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		ft := c.topic("t", 1)
+		p := c.producer()
+		warm(t, p)
+		asked := c.count("Metadata")
+		time.AfterFunc(5*time.Second, func() { c.change(func() { ft.grow(c, 3) }) })
+		var f linger.Future
+		if d := took(func() { f = mustSend(t, p, plainOn(2, "v"), nil) }); d < 5*time.Second || d > 7*time.Second {
+			t.Errorf("the send waited %v, want a little more than the 5s until the partition is there", d)
+		}
+		if md := mustWait(t, f); md.Partition != 2 {
+			t.Errorf("went to partition %d", md.Partition)
+		}
+		if n := c.count("Metadata") - asked; n < 5 || n > 60 {
+			t.Errorf("%d metadata requests in 5s, want several, with a back-off", n)
+		}
+	})
+}
+
+// META-09, META-10, META-18: after max.block.ms exactly the error says what is missing; what the broker said last is its cause.
+func TestMissingTopicsAndPartitionsFailAfterMaxBlock(t *testing.T) {
+	tests := []struct {
+		name, want string
+		rec        rec
+		prepare    func(c *cluster)
+		cause      error
+	}{
+		{name: "an unknown topic", rec: rec{Topic: "nope"}, want: "Topic nope not present in metadata after 2500 ms.", cause: &kerr.Error{Code: kerr.UnknownTopicOrPartition}},
+		{name: "no partition 99", rec: plainOn(99, "v"), want: "Partition 99 of topic t with partition count 3 is not present in metadata after 2500 ms.: max.block.ms"},
+		{name: "a topic whose leaders are being elected", rec: rec{Topic: "t"}, want: "Topic t not present in metadata after 2500 ms.", cause: &kerr.Error{Code: kerr.LeaderNotAvailable},
+			prepare: func(c *cluster) { c.topics["t"].err = kerr.LeaderNotAvailable }},
+		{name: "no broker at all", rec: rec{Topic: "t"}, want: "Topic t not present in metadata after 2500 ms.", prepare: func(c *cluster) { c.setBrokers(0) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, c *cluster) {
+				c.topic("t", 3)
+				if tt.prepare != nil {
+					tt.prepare(c)
+				}
+				p := c.producer(linger.MaxBlock(2500 * time.Millisecond))
+				check := func(what string, do func() error) {
+					var err error
+					if d := took(func() { err = do() }); !about(d, 2500*time.Millisecond) {
+						t.Errorf("%s failed after %v, want max.block.ms", what, d)
+					}
+					if !errors.Is(err, linger.ErrTimeout) || !strings.Contains(err.Error(), tt.want) {
+						t.Errorf("%s: got %v, want %q", what, err, tt.want)
+					}
+					if tt.cause != nil && !errors.Is(err, tt.cause) {
+						t.Errorf("%s: the error has not the cause %v: %v", what, tt.cause, err)
+					}
+				}
+				check("send", func() error { _, err := mustSend(t, p, tt.rec, nil).Wait(t.Context()); return err })
+				if _, wish := tt.rec.Partition.Get(); !wish {
+					check("PartitionsFor", func() error { _, err := p.PartitionsFor(t.Context(), tt.rec.Topic); return err })
+				}
+			})
+		})
+	}
+}
+
+// An unreachable cluster is named in the error, with what went wrong there.
+func TestTimeoutNamesTheBrokerThatCouldNotBeReached(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(0)
+		p := c.producer(linger.MaxBlock(2 * time.Second))
+		_, err := mustSend(t, p, plain("v"), nil).Wait(t.Context())
+		for _, part := range []string{"max.block.ms", "10.0.0.1:9092", "connection refused"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("the error does not say %q: %v", part, err)
+			}
+		}
+	})
+}
+
+// META-03, META-07: the wait ends as soon as an answer brings the topic, or says that it never will; nobody polls.
+func TestWaitForMetadataEndsWithTheAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		c.topic("secret", 1).err = kerr.TopicAuthorizationFailed
+		c.on(kmsg.Metadata, func(*call) bool { time.Sleep(3 * time.Second); return false })
+		p := c.producer()
+		if d := took(func() { mustSend(t, p, plain("v"), nil) }); !about(d, 3*time.Second) {
+			t.Errorf("known after %v, want the 3s of the answer", d)
+		}
+		var err error
+		if d := took(func() { _, err = mustSend(t, p, rec{Topic: "secret"}, nil).Wait(t.Context()) }); d > 4*time.Second || !errors.Is(err, linger.ErrAuthorization) {
+			t.Errorf("refused after %v with %v, want an ErrAuthorization with the answer", d, err)
+		}
+		if turns := p.Turns(); turns > 100 {
+			t.Errorf("%d turns for two waits of 3s", turns)
+		}
+	})
+}
+
+// META-12, CLOSE-08, B09: closing wakes those who wait for metadata; they hear that it closed during the send.
+func TestCloseWakesWhoWaitsForMetadata(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		p := c.producer(linger.MaxBlock(time.Hour), linger.MetadataMaxAge(5*time.Minute))
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var errs []error
+		fail := func(err error) { mu.Lock(); defer mu.Unlock(); errs = append(errs, err) }
+		wg.Go(func() { _, err := p.Send(t.Context(), rec{Topic: "nope"}, failIfCalled(t)); fail(err) })
+		wg.Go(func() { _, err := p.PartitionsFor(t.Context(), "nope"); fail(err) })
+		time.Sleep(10 * time.Second)
+		if d := took(func() { p.Close(); wg.Wait() }); d != 0 {
+			t.Errorf("close and the waiters took %v", d)
+		}
+		for _, err := range errs {
+			if !errors.Is(err, linger.ErrClosedDuringSend) || !errors.Is(err, linger.ErrClosed) {
+				t.Errorf("got %v, want ErrClosedDuringSend", err)
+			}
+		}
+	})
+}
+
+// PartitionsFor tells each partition and its leader.
+func TestPartitionsForTellsLeaders(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(2)
+		c.topic("t", 3).leaders[2] = -1
+		p := c.producer()
+		got, err := p.PartitionsFor(t.Context(), "t")
+		want := []linger.PartitionInfo{{"t", 0, 1}, {"t", 1, 2}, {"t", 2, -1}}
+		if err != nil || !cmp.Equal(got, want) {
+			t.Errorf("got %v, %v, want %v", got, err, want)
+		}
+		if _, err := p.PartitionsFor(t.Context(), ""); !errors.Is(err, linger.ErrIllegalArgument) {
+			t.Errorf("no topic: got %v", err)
+		}
+	})
+}
+
+// META-13: metadata is asked for again when it is metadata.max.age.ms old, without any error.
+func TestMetadataIsRefreshedByAge(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.MetadataMaxAge(time.Minute))
+		warm(t, p)
+		time.Sleep(10*time.Minute + time.Second)
+		if n := c.count("Metadata"); n < 10 || n > 12 {
+			t.Errorf("%d metadata requests in 10 minutes, want 11", n)
+		}
+	})
+}
+
+// B20: records that are buffered for a partition which a lagging broker does not know any more stay, and go out when it is back.
+func TestBufferedRecordsOutliveALaggingBroker(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		ft := c.topic("t", 3)
+		p := c.producer(linger.MetadataMaxAge(time.Second), linger.Linger(time.Minute), linger.DeliveryTimeout(10*time.Minute))
+		warm(t, p)
+		f := mustSend(t, p, plainOn(2, "v"), nil)
+		c.change(func() { ft.leaders, ft.epochs = ft.leaders[:1], ft.epochs[:1] })
+		time.Sleep(5 * time.Second)
+		go func() { _ = p.Flush(t.Context()) }()
+		time.Sleep(5 * time.Second)
+		if f.Ready() {
+			t.Fatal("the record has an outcome while its partition is gone")
+		}
+		c.change(func() { ft.leaders, ft.epochs = nil, nil; ft.grow(c, 3); ft.log = ft.log[:3] })
+		if md := mustWait(t, f); md.Partition != 2 {
+			t.Errorf("got %+v", md)
+		}
+	})
+}
+
+// B19: a topic that is deleted and made again under another id: the old id is unknown, the records go out under the new one.
+func TestRecordsGoOutUnderATopicsNewID(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		ft := c.topic("t", 1)
+		p := c.producer()
+		mustWait(t, mustSend(t, p, plain("before"), nil))
+		time.Sleep(time.Second) // metadata may be asked for again at once
+		old := ft.id
+		c.change(func() { ft.id = [16]byte{1, 2, 3}; ft.log[0] = nil; ft.epochs[0] = 0 })
+		unknown := 0
+		c.on(kmsg.Produce, func(call *call) bool {
+			if call.req.(*kmsg.ProduceRequest).Topics[0].TopicID != old {
+				return false
+			}
+			unknown++
+			call.fail(kerr.UnknownTopicID)
+			return true
+		})
+		md := mustWait(t, mustSend(t, p, plain("after"), nil))
+		if md.Offset != 0 || unknown != 1 {
+			t.Errorf("offset %d after %d answers of an unknown id, want 0 after 1", md.Offset, unknown)
+		}
+	})
+}
+
+// B19: an answer that carries the id under which the request left belongs to that request, whatever the topic's id is by then.
+func TestAnswerUnderTheOldTopicIDIsMatched(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		ft := c.topic("t", 1)
+		p := c.producer(linger.MetadataMaxAge(time.Second))
+		warm(t, p)
+		var held *call
+		c.on(kmsg.Produce, func(call *call) bool { held = call; return true })
+		f := mustSend(t, p, plain("v"), nil)
+		synctest.Wait()
+		c.change(func() { ft.id = [16]byte{9} })
+		time.Sleep(5 * time.Second) // metadata with the new id is in
+		resp := kmsg.NewPtrProduceResponse()
+		resp.Topics = []kmsg.ProduceResponseTopic{{TopicID: held.req.(*kmsg.ProduceRequest).Topics[0].TopicID, Partitions: []kmsg.ProduceResponseTopicPartition{{BaseOffset: 55, LogAppendTime: -1}}}}
+		held.answer(resp)
+		if md := mustWait(t, f); md.Offset != 55 {
+			t.Errorf("got %+v", md)
+		}
+	})
+}
+
+// B21: an older leader epoch is old news, and no epoch is none; a hint at a newer leader is used at once.
+func TestLeadersOfOlderEpochsAreOldNews(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(2)
+		ft := c.topic("t", 2)
+		ft.leaders, ft.epochs = []int32{1, 1}, []int32{5, 5}
+		p := c.producer(linger.MetadataMaxAge(time.Second))
+		warm(t, p)
+		var asked []int32
+		c.on(kmsg.Produce, func(call *call) bool { asked = append(asked, call.broker); return false })
+		c.change(func() { ft.leaders, ft.epochs = []int32{2, 1}, []int32{4, 5} })
+		time.Sleep(3 * time.Second)
+		mustWait(t, mustSend(t, p, plainOn(0, "v"), nil))
+		c.change(func() { ft.leaders, ft.epochs = []int32{2, 1}, []int32{6, 5} })
+		time.Sleep(3 * time.Second)
+		mustWait(t, mustSend(t, p, plainOn(0, "v"), nil))
+		if want := []int32{1, 2}; !cmp.Equal(asked, want) {
+			t.Errorf("produced to brokers %v, want %v", asked, want)
+		}
+	})
+}
