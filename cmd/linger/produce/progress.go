@@ -43,7 +43,7 @@ func (b *Bar) Write(p []byte) (int, error) {
 func (b *Bar) Watch(r *Run) (stop func()) {
 	opts := []mpb.ContainerOption{mpb.WithOutput(b.out), mpb.WithRefreshRate(refreshEvery)}
 	if b.Forced {
-		opts = append(opts, mpb.ForceTTY())
+		opts = append(opts, mpb.ForceTTY(), mpb.WithAutoRefresh())
 	}
 	container := mpb.New(opts...)
 	// One byte more than there is to read: the bar is complete when everything is delivered, not when it is read.
