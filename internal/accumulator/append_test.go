@@ -262,6 +262,25 @@ func TestClosedAccumulatorRefusesRecords(t *testing.T) {
 	f.acc.Close() // once more does nothing
 }
 
+// The second look at the admission word: between its change and the barrier's coming to this queue, nothing joins the batch
+// that is still open.
+func TestAppendAfterTheWordChangedDoesNotJoinAnOlderBatch(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 500, linger: time.Hour})
+	f.setCluster(leaders4, nil, nil)
+	for _, partition := range []int32{0, AnyPartition} {
+		first := mustAppend(t, f, partition, 10)
+		f.acc.gens.next(func() { f.acc.word.Add(uint64(generationUnit)) })
+		if r := mustAppend(t, f, partition, 10); !r.NewBatch || r.Partition != first.Partition || !r.BatchFull {
+			t.Errorf("partition %d: %+v", partition, r)
+		}
+		f.acc.word.Or(uint64(wordClosed))
+		if _, err := f.acc.TryAppend(f.topic, partition, entry(10)); !errors.Is(err, kerr.ErrClosedDuringSend) {
+			t.Errorf("partition %d: %v", partition, err)
+		}
+		f.acc.word.And(^uint64(wordClosed))
+	}
+}
+
 // ACC-14: no room for one record closes the batch for all others.
 func TestBatchWithoutRoomForARecordTakesNoSmallerOneEither(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 500, memory: 1000, linger: time.Second})
