@@ -214,7 +214,7 @@ func (w *world) answer(t *rapid.T) {
 	case kind == "failed":
 		w.end(b, Ending{BaseOffset: -1, LogAppendMs: -1, Err: kerr.ErrRecordTooLarge})
 	default:
-		w.end(b, Ending{BaseOffset: int64(b.order), LogAppendMs: -1})
+		w.end(b, Ending{BaseOffset: b.order, LogAppendMs: -1})
 	}
 }
 

@@ -180,7 +180,7 @@ func TestBarrierLeavesNoAppendOfAnOlderGenerationUnfinished(t *testing.T) {
 			q := e.topic.queue(p)
 			q.mu.Lock()
 			if q.open != nil && q.open.word <= stage.number {
-				t.Errorf("partition %d has an open batch of generation %d after the barrier of %d", p, q.open.word/word(generationUnit), stage.number/generationUnit)
+				t.Errorf("partition %d has an open batch of generation %d after the barrier of %d", p, q.open.word/generationUnit, stage.number/generationUnit)
 			}
 			q.mu.Unlock()
 		}

@@ -2,6 +2,7 @@ package bufferpool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,7 @@ func errClosed() error {
 // errInterrupted keeps both visible to errors.Is: how ctx ended, and the cause that whoever ended it gave.
 func errInterrupted(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause != err {
+	if !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}
 	return kerr.Interrupted(err)

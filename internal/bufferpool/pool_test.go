@@ -438,7 +438,7 @@ func TestFailedAllocationGivesItsReservationOn(t *testing.T) { // POOL-28, POOL-
 							t.Error("the failure got lost")
 						}
 					}()
-					allocate(64)
+					_ = allocate(64)
 				}()
 				synctest.Wait()
 				if !served {

@@ -79,7 +79,7 @@ func (m *Machine) resolved(now clock.Instant, e *link.Event) {
 		}
 		n.resolving = false
 		if err != nil {
-			m.lost(now, n, unresolved, err)
+			_ = m.lost(now, n, unresolved, err)
 			continue
 		}
 		n.addresses.set(e.Addrs)

@@ -50,7 +50,7 @@ func (m *Machine) move(now clock.Instant, n *node, renamed bool) {
 	c := n.link
 	switch {
 	case c == nil && n.resolving && renamed:
-		m.lost(now, n, moved, nil)
+		_ = m.lost(now, n, moved, nil)
 	case c == nil || c.closing:
 	case n.idle():
 		m.abandon(now, c, moved, nil)
@@ -290,6 +290,6 @@ func (m *Machine) leave(now clock.Instant, n *node, why reason) {
 	case n.link != nil:
 		m.abandon(now, n.link, why, nil)
 	case n.resolving:
-		m.lost(now, n, why, nil)
+		_ = m.lost(now, n, why, nil)
 	}
 }

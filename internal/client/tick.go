@@ -45,7 +45,7 @@ func (m *Machine) tickSetup(now clock.Instant, n *node) {
 	case n.link != nil:
 		m.abandon(now, n.link, setupTimeout, nil)
 	default:
-		m.lost(now, n, setupTimeout, nil)
+		_ = m.lost(now, n, setupTimeout, nil)
 	}
 }
 

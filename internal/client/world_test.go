@@ -80,7 +80,7 @@ func (w *world) dial(node int32) link.ID {
 	w.m.Connect(w.now, node)
 	w.collect()
 	if len(w.orders) == 1 && w.orders[0].Kind == link.Resolve {
-		w.turn(link.Event{Kind: link.Resolved, Host: w.orders[0].Host, Addrs: []string{"10.0.0." + string('0'+rune(node))}})
+		w.turn(link.Event{Kind: link.Resolved, Host: w.orders[0].Host, Addrs: []string{"10.0.0." + string('0'+node)}})
 	}
 	if len(w.orders) != 1 || w.orders[0].Kind != link.Dial {
 		w.t.Fatalf("connecting to node %d: got orders %v, want a dial", node, w.orders)

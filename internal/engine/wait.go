@@ -88,7 +88,7 @@ func (e *Engine) missing(name string, partition int32, budget time.Duration) err
 		text = fmt.Sprintf("Partition %d of topic %s with partition count %d is not present in metadata after %d ms.",
 			partition, name, len(mt.Partitions), budget.Milliseconds())
 	}
-	err := &kerr.Error{Op: "send", Topic: name, Partition: partition, Code: kerr.RequestTimedOut, Class: kerr.ClassRetriable, Msg: text, Err: spent}
+	err := &kerr.Error{Op: "send", Topic: name, Partition: partition, Code: kerr.RequestTimedOut, Class: kerr.ClassRetriable, Msg: text, Err: errSpent}
 	if code := v.TopicErr(name); code != kerr.None {
 		err.Err = &kerr.Error{Op: "metadata", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: code.Message()}
 	} else if v.LastConnectError != nil {
@@ -97,8 +97,8 @@ func (e *Engine) missing(name string, partition int32, budget time.Duration) err
 	return err
 }
 
-// spent stands where there is no better cause: it says in our words which limit Java's text means.
-var spent = errors.New("max.block.ms is used up")
+// errSpent stands where there is no better cause: it says in our words which limit Java's text means.
+var errSpent = errors.New("max.block.ms is used up")
 
 // unreached tells why no broker answered. Java's exception has no such cause: errors.Is and errors.As find what is
 // inside, the names of Java's causes leave it out.

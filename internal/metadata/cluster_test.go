@@ -11,7 +11,7 @@ import (
 func listing(c *Cluster, node int32) []string {
 	var out []string
 	for _, tp := range c.PartitionsForNode(node) {
-		out = append(out, tp.Topic.Name+"-"+string(rune('0'+tp.Partition)))
+		out = append(out, tp.Topic.Name+"-"+string('0'+tp.Partition))
 	}
 	return out
 }

@@ -127,7 +127,7 @@ func (s *Sender) whoami() Identity {
 	who := Identity{State: s.txn.State().Word(), ProducerID: id.ID, Epoch: id.Epoch, Err: s.txn.LastError()}
 	switch {
 	case who.Err == nil:
-	case who.Err == s.identity.Err:
+	case who.Err == s.identity.Err: //nolint:errorlint // the very same value is meant
 		who.Refusal = s.identity.Refusal // the same error each time: identities are compared
 	default:
 		who.Refusal = s.txn.Admit(txn.AddPartition)

@@ -221,4 +221,3 @@ func duration(t *testing.T, s string) time.Duration {
 	}
 	return d
 }
-
