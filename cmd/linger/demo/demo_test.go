@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func quick(out io.Writer) Options {
 	o := DefaultOptions()
-	o.Records, o.Rate, o.Out, o.Program, o.Log = 20_000, 0, out, "linger", linger.WithLogger(nil)
+	o.Records, o.Rate, o.Out, o.Program, o.Log = 10_000, 0, out, "linger", linger.WithLogger(nil)
 	return o
 }
 
@@ -30,9 +30,9 @@ func TestTheTourSaysWhatHappenedFromBeginningToEnd(t *testing.T) {
 	story := []string{
 		`"Opticks" by Isaac Newton`, `1\. Send\.`, `2\. A fault\. The next 3 requests for partition 2`,
 		`partition  leader  acknowledged`, `      2      node 2  ####################     [\d,]+        0\n`,
-		`20,000 of 20,000 records sent, 20,000 acknowledged`, `[\d,]+ batches in [\d,]+ requests, \d+ records a batch`, `\(zstd [\d.]+ : 1\); [1-9][\d,]* records? sent again`,
-		`3\. Close\. Every record has its outcome: 20,000 delivered, 0 failed\.`,
-		`4\. Read back, with another client \(franz-go\): 20,000 records`, `ok  every record is there once, byte for byte`,
+		`10,000 of 10,000 records sent, 10,000 acknowledged`, `[\d,]+ batches in [\d,]+ requests, \d+ records a batch`, `\(zstd [\d.]+ : 1\); [1-9][\d,]* records? sent again`,
+		`3\. Close\. Every record has its outcome: 10,000 delivered, 0 failed\.`,
+		`4\. Read back, with another client \(franz-go\): 10,000 records`, `ok  every record is there once, byte for byte`,
 		`ok  each partition has its records in the order`, `ok  each record stands at the offset`,
 		`What to try next`, `linger produce --embedded`, `linger demo --rate 0`, `linger config --explain linger\.ms`,
 	}
@@ -49,11 +49,11 @@ func TestTheTourSaysWhatHappenedFromBeginningToEnd(t *testing.T) {
 	}
 }
 
-// At 40,000 a second the tour lasts long enough for some pictures.
+// At 20,000 a second the tour lasts long enough for some pictures.
 func TestOnATerminalThePictureIsDrawnOverItself(t *testing.T) {
 	var out bytes.Buffer
 	o := quick(&out)
-	o.Rate, o.Terminal, o.Codec = 40_000, true, "none"
+	o.Rate, o.Terminal, o.Codec = 20_000, true, "none"
 	if err := Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}

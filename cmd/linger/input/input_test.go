@@ -170,9 +170,13 @@ func TestBadJSONSaysWhatIsWrong(t *testing.T) {
 func TestALineLongerThanTheBufferIsReadWhole(t *testing.T) {
 	long := strings.Repeat("0123456789", 20_000)
 	got, bad := read(t, Lines, "a\n"+long+"\n"+long+long+"\nb\n")
-	want := []Record{rec(1, nil, "a"), rec(2, nil, long), rec(3, nil, long+long), rec(4, nil, "b")}
-	if !cmp.Equal(want, got) || bad != nil {
-		t.Errorf("%d records, bad lines %v", len(got), bad)
+	if len(got) != 4 || bad != nil {
+		t.Fatalf("%d records, bad lines %v", len(got), bad)
+	}
+	for i, want := range []string{"a", long, long + long, "b"} { // compared as texts: a diff of these would take seconds
+		if string(got[i].Value) != want || got[i].Line != i+1 {
+			t.Errorf("record %d has %d bytes, want %d, and line %d", i, len(got[i].Value), len(want), got[i].Line)
+		}
 	}
 }
 
