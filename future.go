@@ -70,10 +70,11 @@ type done Callback
 func (d done) Done(o accumulator.Outcome) { d(metadataOf(&o), o.Err) }
 
 func metadataOf(o *accumulator.Outcome) RecordMetadata {
-	md := RecordMetadata{Topic: o.Topic, Partition: o.Partition, Offset: -1, KeySize: -1, ValueSize: -1}
-	if o.Err == nil {
-		md.Offset, md.KeySize, md.ValueSize = o.Offset, o.KeySize, o.ValueSize
-		md.Timestamp = time.UnixMilli(o.TimestampMs)
+	if o.Err != nil {
+		return RecordMetadata{Topic: o.Topic, Partition: o.Partition, Offset: -1, KeySize: -1, ValueSize: -1}
 	}
-	return md
+	return RecordMetadata{
+		Topic: o.Topic, Partition: o.Partition, Offset: o.Offset, Timestamp: time.UnixMilli(o.TimestampMs),
+		KeySize: o.KeySize, ValueSize: o.ValueSize,
+	}
 }

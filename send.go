@@ -26,11 +26,11 @@ func (p *Producer[K, V]) Send(ctx context.Context, r Record[K, V], cb Callback) 
 	if p.interceptors != nil {
 		return p.sendIntercepted(ctx, r, cb, false)
 	}
-	d := draft{topic: r.Topic, headers: r.Headers, wish: r.Partition, timestamp: r.Timestamp, callback: cb}
+	d := draft{callback: cb}
 	if cb != nil {
-		d.completion = done(cb)
+		d.entry.Callback = done(cb)
 	}
-	return p.send(ctx, &d, r.Key, r.Value)
+	return p.send(ctx, &r, &d)
 }
 
 // TrySend is Send that never blocks: where Send would wait it returns ErrWouldBlock and has taken nothing, so that the
@@ -39,11 +39,11 @@ func (p *Producer[K, V]) TrySend(r Record[K, V], cb Callback) (Future, error) {
 	if p.interceptors != nil {
 		return p.sendIntercepted(context.Background(), r, cb, true)
 	}
-	d := draft{topic: r.Topic, headers: r.Headers, wish: r.Partition, timestamp: r.Timestamp, callback: cb, never: true}
+	d := draft{callback: cb, never: true}
 	if cb != nil {
-		d.completion = done(cb)
+		d.entry.Callback = done(cb)
 	}
-	return p.send(context.Background(), &d, r.Key, r.Value)
+	return p.send(context.Background(), &r, &d)
 }
 
 // SendSync sends r and waits for its outcome; the error is Send's or the outcome's. When ctx ends first the record may
@@ -58,78 +58,77 @@ func (p *Producer[K, V]) SendSync(ctx context.Context, r Record[K, V]) (RecordMe
 
 func (p *Producer[K, V]) sendIntercepted(ctx context.Context, r Record[K, V], cb Callback, never bool) (Future, error) {
 	r = p.interceptors.onSend(r)
-	d := draft{
-		topic: r.Topic, headers: r.Headers, wish: r.Partition, timestamp: r.Timestamp, callback: cb, never: never,
-		completion: p.interceptors.wrap(r.Headers, cb),
-	}
-	return p.send(ctx, &d, r.Key, r.Value)
+	d := draft{callback: cb, never: never}
+	d.entry.Callback = p.interceptors.wrap(r.Headers, cb)
+	return p.send(ctx, &r, &d)
 }
 
-// draft is a record on its way from Send to the accumulator, without its typed sides.
+// draft is what Send finds out about a record on its way to the accumulator. The record itself stays where Send got it:
+// it is large, and copying its parts from step to step cost as much as the append.
 type draft struct {
-	topic      string
-	headers    []Header
-	wish       Partition
-	timestamp  time.Time
-	callback   Callback
-	completion accumulator.Callback
-	never      bool // never wait
+	entry    accumulator.Entry // entry.Partition is the one chosen so far, -1 while the accumulator is to choose
+	callback Callback
+	never    bool  // never wait
+	told     int32 // what a failure says: the record's own, from the append on the chosen one (Java: AppendCallbacks)
 
-	known     *accumulator.Topic
-	budget    time.Duration // what is left of max.block.ms
-	partition int32         // chosen so far, -1 while the accumulator is to choose
-	told      int32         // what a failure says: the record's own, from the append on the chosen one (Java: AppendCallbacks)
+	known  *accumulator.Topic
+	budget time.Duration // what is left of max.block.ms
 }
 
 // send walks the steps of Java's doSend, in their order.
-func (p *Producer[K, V]) send(ctx context.Context, d *draft, k K, v V) (Future, error) {
-	d.partition, d.told = -1, -1
-	f, err := p.steps(ctx, d, k, v)
+func (p *Producer[K, V]) send(ctx context.Context, r *Record[K, V], d *draft) (Future, error) {
+	d.entry.Partition, d.told = -1, -1
+	f, err := p.steps(ctx, r, d)
 	if err != nil {
-		return p.refuse(d, err)
+		return p.refuse(r, d, err)
 	}
 	return f, nil
 }
 
-func (p *Producer[K, V]) steps(ctx context.Context, d *draft, k K, v V) (Future, error) {
+func (p *Producer[K, V]) steps(ctx context.Context, r *Record[K, V], d *draft) (f Future, err error) {
 	c := &p.core
-	if err := c.check(d); err != nil {
+	if err := c.check(r.Topic, r.Partition, r.Timestamp); err != nil {
 		return Future{}, err
 	}
-	if err := c.findTopic(ctx, d); err != nil {
+	if err := c.findTopic(ctx, r.Topic, r.Partition, d); err != nil {
 		return Future{}, err
 	}
-	key, err := serialize(p.key, "key", d, k)
-	if err != nil {
+	e := &d.entry
+	if e.Key, err = serialize(p.key, "key", r.Topic, r.Headers, r.Key); err != nil {
 		return Future{}, err
 	}
-	value, err := serialize(p.value, "value", d, v)
-	if err != nil {
+	if e.Value, err = serialize(p.value, "value", r.Topic, r.Headers, r.Value); err != nil {
 		return Future{}, err
 	}
-	if d.partition < 0 && p.choosesItself {
-		if err := p.askPartitioner(d, k, v, key, value); err != nil {
+	if e.Partition < 0 && p.choosesItself {
+		if err := p.askPartitioner(r, d); err != nil {
 			return Future{}, err
 		}
 	}
-	return c.append(ctx, d, key, value)
+	if len(r.Headers) > 0 {
+		return c.appendHeaded(ctx, r.Headers, r.Timestamp, d)
+	}
+	return c.append(ctx, r.Timestamp, d)
+}
+
+// appendHeaded is append for a record with headers, which are encoded into a scratch.
+func (c *core) appendHeaded(ctx context.Context, headers []Header, timestamp time.Time, d *draft) (Future, error) {
+	buf := c.headerBuffers.get()
+	defer c.headerBuffers.put(buf)
+	*buf = appendHeaders((*buf)[:0], headers)
+	d.entry.Headers = *buf
+	return c.append(ctx, timestamp, d)
 }
 
 // append is the rest of the way, where a record is only bytes.
-func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future, error) {
+func (c *core) append(ctx context.Context, timestamp time.Time, d *draft) (Future, error) {
 	// The key's hash is the third level of the choice; without a key the accumulator chooses, and sticks to its choice for
 	// a batch (KIP-794).
-	if d.partition < 0 && key != nil && !c.ignoreKeys {
-		d.partition = partition.ForKey(key, int(d.known.PartitionCount()))
+	e := &d.entry
+	if e.Partition < 0 && e.Key != nil && !c.ignoreKeys {
+		e.Partition = partition.ForKey(e.Key, int(d.known.PartitionCount()))
 	}
-	e := accumulator.Entry{Key: key, Value: value, Callback: d.completion}
-	if len(d.headers) > 0 {
-		buf := c.headerBuffers.get()
-		defer c.headerBuffers.put(buf)
-		*buf = appendHeaders((*buf)[:0], d.headers)
-		e.Headers = *buf
-	}
-	if err := c.checkSize(&e); err != nil {
+	if err := c.checkSize(e); err != nil {
 		return Future{}, err
 	}
 	// An error that ends the producer refuses its sends, too. Java asks behind the append, and the record that send
@@ -137,16 +136,17 @@ func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future,
 	if err := c.engine.Refusal(); err != nil {
 		return Future{}, err
 	}
-	e.TimestampMs = c.nowMs()
-	if !d.timestamp.IsZero() {
-		e.TimestampMs = d.timestamp.UnixMilli()
+	if timestamp.IsZero() {
+		e.TimestampMs = c.nowMs()
+	} else {
+		e.TimestampMs = timestamp.UnixMilli()
 	}
 	var a accumulator.Appended
 	var err error
 	if d.never {
-		a, err = c.acc.TryAppend(d.known, d.partition, &e)
+		a, err = c.acc.TryAppend(d.known, e.Partition, e)
 	} else {
-		a, err = c.acc.Append(ctx, d.known, d.partition, &e, d.budget)
+		a, err = c.acc.Append(ctx, d.known, e.Partition, e, d.budget)
 	}
 	if err != nil {
 		d.told = e.Partition
@@ -155,19 +155,19 @@ func (c *core) append(ctx context.Context, d *draft, key, value []byte) (Future,
 	if a.Wake {
 		c.engine.Nudge()
 	}
-	return Future{result: a.Result, timestampMs: e.TimestampMs, index: a.Index, keySize: size(key), valueSize: size(value)}, nil
+	return Future{result: a.Result, timestampMs: e.TimestampMs, index: a.Index, keySize: size(e.Key), valueSize: size(e.Value)}, nil
 }
 
 // check refuses what needs no look at the cluster: a record that Java would not even construct, in the order of its
 // constructor, and a closed producer.
-func (c *core) check(d *draft) error {
+func (c *core) check(topic string, wish Partition, timestamp time.Time) error {
 	switch {
-	case d.topic == "":
+	case topic == "":
 		return illegal("send", "", "Topic cannot be empty; set Record.Topic")
-	case !d.timestamp.IsZero() && d.timestamp.UnixMilli() < 0:
-		return illegal("send", d.topic, "Invalid timestamp: %d. Timestamp should always be non-negative or null.", d.timestamp.UnixMilli())
-	case d.wish.chosen && d.wish.number < 0:
-		return illegal("send", d.topic, "Invalid partition: %d. Partition number should always be non-negative or null.", d.wish.number)
+	case !timestamp.IsZero() && timestamp.UnixMilli() < 0:
+		return illegal("send", topic, "Invalid timestamp: %d. Timestamp should always be non-negative or null.", timestamp.UnixMilli())
+	case wish.chosen && wish.number < 0:
+		return illegal("send", topic, "Invalid partition: %d. Partition number should always be non-negative or null.", wish.number)
 	case c.acc.IsClosed():
 		return kerr.ErrClosed
 	}
@@ -175,59 +175,58 @@ func (c *core) check(d *draft) error {
 }
 
 // findTopic is the first of the two places that may block.
-func (c *core) findTopic(ctx context.Context, d *draft) error {
+func (c *core) findTopic(ctx context.Context, topic string, wish Partition, d *draft) error {
 	d.budget = c.maxBlock
-	if d.wish.chosen {
-		d.partition, d.told = d.wish.number, d.wish.number
+	if wish.chosen {
+		d.entry.Partition, d.told = wish.number, wish.number
 	}
-	if t := c.acc.Lookup(d.topic); t != nil && d.partition < t.PartitionCount() {
+	if t := c.acc.Lookup(topic); t != nil && d.entry.Partition < t.PartitionCount() {
 		d.known = t
 		return nil
 	}
 	if d.never {
-		return c.tryTopic(d)
+		return c.tryTopic(topic, d)
 	}
-	t, waited, err := c.engine.WaitTopic(ctx, d.topic, d.partition, c.maxBlock)
+	t, waited, err := c.engine.WaitTopic(ctx, topic, d.entry.Partition, c.maxBlock)
 	d.known, d.budget = t, max(0, c.maxBlock-waited)
 	return err
 }
 
 // askPartitioner lets the configured partitioner choose: the second level, behind the record's own wish.
-func (p *Producer[K, V]) askPartitioner(d *draft, k K, v V, key, value []byte) error {
-	n, err := p.asked(d, k, v, key, value)
+func (p *Producer[K, V]) askPartitioner(r *Record[K, V], d *draft) error {
+	n, err := p.asked(r, d.entry.Key, d.entry.Value)
 	if err != nil {
 		return err
 	}
 	if n < 0 {
-		return illegal("send", d.topic, "The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", n)
+		return illegal("send", r.Topic, "The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", n)
 	}
 	if count := d.known.PartitionCount(); n >= count {
-		return illegal("send", d.topic, "The partitioner generated partition number %d, but topic %s has %d partitions.", n, d.topic, count)
+		return illegal("send", r.Topic, "The partitioner generated partition number %d, but topic %s has %d partitions.", n, r.Topic, count)
 	}
-	d.partition = n
+	d.entry.Partition = n
 	return nil
 }
 
-func (p *Producer[K, V]) asked(d *draft, k K, v V, key, value []byte) (n int32, err error) {
+func (p *Producer[K, V]) asked(r *Record[K, V], key, value []byte) (n int32, err error) {
 	defer recoverTo(&err)
 	cluster := p.core.cluster()
 	if p.partitionerOf != nil {
-		r := Record[K, V]{Topic: d.topic, Key: k, Value: v, Headers: d.headers, Partition: d.wish, Timestamp: d.timestamp}
-		return p.partitionerOf.PartitionRecord(r, key, value, cluster)
+		return p.partitionerOf.PartitionRecord(*r, key, value, cluster)
 	}
-	return p.partitioner.Partition(d.topic, key, value, cluster)
+	return p.partitioner.Partition(r.Topic, key, value, cluster)
 }
 
 // refuse tells everybody who must hear of a record that fails inside Send (Java: the catch clauses of doSend). An
 // outcome in the sense of the API goes to the callback and the Future; anything else is Send's error. The interceptors
 // hear of both.
-func (p *Producer[K, V]) refuse(d *draft, err error) (Future, error) {
+func (p *Producer[K, V]) refuse(r *Record[K, V], d *draft, err error) (Future, error) {
 	if errors.Is(err, kerr.ErrWouldBlock) {
 		return Future{}, err
 	}
 	c := &p.core
 	c.refused.Add(1)
-	md := RecordMetadata{Topic: d.topic, Partition: d.told, Offset: -1, KeySize: -1, ValueSize: -1}
+	md := RecordMetadata{Topic: r.Topic, Partition: d.told, Offset: -1, KeySize: -1, ValueSize: -1}
 	api := kerr.IsAPI(err)
 	if api || countsAsError(err) {
 		c.sendErrors.Add(1)
@@ -236,25 +235,25 @@ func (p *Producer[K, V]) refuse(d *draft, err error) (Future, error) {
 		c.callBack(d.callback, md, err)
 	}
 	if p.interceptors != nil {
-		p.interceptors.onAck(md, d.headers, err)
+		p.interceptors.onAck(md, r.Headers, err)
 	}
 	if !api {
 		return Future{}, err
 	}
-	return Future{result: accumulator.NewFailedResult(d.topic, d.told, err), keySize: -1, valueSize: -1}, nil
+	return Future{result: accumulator.NewFailedResult(r.Topic, d.told, err), keySize: -1, valueSize: -1}, nil
 }
 
 // serialize is the bytes of v; byte slices pass as they are when no serializer stands in the way.
-func serialize[T any](ser Serializer[T], side string, d *draft, v T) ([]byte, error) {
+func serialize[T any](ser Serializer[T], side, topic string, headers []Header, v T) ([]byte, error) {
 	if ser == nil {
 		b, _ := any(v).([]byte) // New has seen to it that T is []byte
 		return b, nil
 	}
-	b, err := ser.Serialize(d.topic, d.headers, v)
+	b, err := ser.Serialize(topic, headers, v)
 	if err == nil {
 		return b, nil
 	}
-	return nil, serializationError(err, side, d.topic, v, ser)
+	return nil, serializationError(err, side, topic, v, ser)
 }
 
 func appendHeaders(dst []byte, headers []Header) []byte {
@@ -265,8 +264,16 @@ func appendHeaders(dst []byte, headers []Header) []byte {
 	return dst
 }
 
+// mostOverhead is the most that record.UpperBound adds to the bytes of key, value and headers: its constants, two lengths
+// of five bytes and a header count.
+const mostOverhead = record.BatchOverhead + record.MaxRecordOverhead + 2*5 + 1
+
 // checkSize compares the upper bound of the record, alone in a batch, with both limits. Equal passes.
 func (c *core) checkSize(e *accumulator.Entry) error {
+	// Nearly every record is far below the limits, which a sum shows without a varint's length.
+	if most := len(e.Key) + len(e.Value) + len(e.Headers) + mostOverhead; most <= c.maxRequestSize && int64(most) <= c.bufferMemory {
+		return nil
+	}
 	headers := len(e.Headers)
 	if headers == 0 {
 		headers = 1 // the count 0
