@@ -159,14 +159,20 @@ type slotStore struct {
 	mu    sync.Mutex
 	idle  [][]Slot
 	total int // capacity of all
+	usual int // records of recent batches: the room of a new slice
 }
 
+// get is an empty slice. A new one has room for as many records as batches have had lately: grown record by record it
+// would cost three times its memory, most of it garbage, while the producer's memory fills up for the first time.
 func (s *slotStore) get() []Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.idle)
 	if n == 0 {
-		return nil
+		if s.usual == 0 {
+			return nil
+		}
+		return make([]Slot, 0, s.usual)
 	}
 	slots := s.idle[n-1]
 	s.idle[n-1] = nil
@@ -176,11 +182,16 @@ func (s *slotStore) get() []Slot {
 }
 
 func (s *slotStore) put(slots []Slot) {
+	n := len(slots)
 	clear(slots)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.usual = max(n, s.usual-s.usual/forgetSlots)
 	if cap(slots) > 0 && s.total+cap(slots) <= maxIdleSlots {
 		s.total += cap(slots)
 		s.idle = append(s.idle, slots[:0])
 	}
 }
+
+// forgetSlots says how fast the usual number gives way to smaller ones: by this part of it a batch.
+const forgetSlots = 8
