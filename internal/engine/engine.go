@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"runtime/pprof"
 	"sync/atomic"
 	"time"
@@ -24,8 +25,8 @@ type Options struct {
 	Accumulator *accumulator.Accumulator
 	// Coarse is refreshed by each turn, and each millisecond while a batch takes records.
 	Coarse *clock.Coarse
-	// Sender makes the step machine; it belongs to the engine from then on.
-	Sender *sender.Sender
+	// Sender is the step machine; it belongs to the engine from then on.
+	Sender Stepper
 	// Transport carries what concerns connections; Post is set by the engine.
 	Transport transport.Options
 	// Codec and SealWorkers say how batches are compressed.
@@ -38,12 +39,20 @@ type Options struct {
 	Name string
 }
 
+// Stepper is what the loop asks what to do: *sender.Sender, or a test's stand-in.
+type Stepper interface {
+	// Step takes one turn; see sender.Sender.
+	Step(now clock.Instant, events []sender.Event) *sender.Effects
+	// Rescue gives what a turn that panicked had decided by then.
+	Rescue(now clock.Instant) *sender.Effects
+}
+
 // Engine runs one producer. Its methods are safe for concurrent use.
 type Engine struct {
 	clk    clock.Clock
 	coarse *clock.Coarse
 	acc    *accumulator.Accumulator
-	sender *sender.Sender
+	sender Stepper
 	links  *transport.Transport
 	seals  *seal.Pool[*accumulator.Batch]
 	out    *deliver.Deliverer
@@ -85,8 +94,7 @@ func (e *Engine) run() {
 	defer timer.Stop()
 	for {
 		e.turns.Add(1)
-		now, _ := e.coarse.Refresh()
-		fx := e.sender.Step(now, e.inbox.take())
+		fx := e.turn()
 		e.carryOut(fx)
 		if fx.Done {
 			break
@@ -115,6 +123,19 @@ func (e *Engine) wait(timer clock.Timer, at clock.Instant) {
 		e.coarse.Refresh()
 	}
 	e.inbox.waitUntil(e.clk, timer, at)
+}
+
+// turn steps once. A fault of the machine is logged and the loop goes on, as Java's does, with whatever the turn had
+// decided before: better a producer that limps and says so than records that nobody hears of again.
+func (e *Engine) turn() (fx *sender.Effects) {
+	now, _ := e.coarse.Refresh()
+	defer func() {
+		if p := recover(); p != nil {
+			e.log.Error("uncaught fault in the sender, which goes on", "fault", p, "stack", string(debug.Stack()))
+			fx = e.sender.Rescue(now)
+		}
+	}()
+	return e.sender.Step(now, e.inbox.take())
 }
 
 func (e *Engine) carryOut(fx *sender.Effects) {

@@ -122,6 +122,16 @@ func (s *Sender) Step(now clock.Instant, events []Event) *Effects {
 	return &s.fx
 }
 
+// Rescue gives what a turn that panicked had decided by then, and asks for the next one after a pause: the sender must
+// neither forget orders and outcomes nor spin on its fault.
+func (s *Sender) Rescue(now clock.Instant) *Effects {
+	s.fx.Orders = s.client.Orders(s.fx.Orders)
+	s.fx.WakeAt = now.AddMs(rescuePauseMs)
+	return &s.fx
+}
+
+const rescuePauseMs = 100
+
 func (s *Sender) take(now clock.Instant, e *Event) {
 	switch e.Kind {
 	case Nudge:
