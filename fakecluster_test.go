@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -206,8 +207,7 @@ func (c *cluster) dial(ctx context.Context, network, addr string) (net.Conn, err
 
 func (c *cluster) close() {
 	c.mu.Lock()
-	conns := c.conns
-	c.conns = map[net.Conn]bool{}
+	conns := maps.Clone(c.conns)
 	c.mu.Unlock()
 	for conn := range conns {
 		conn.Close()
@@ -233,7 +233,11 @@ func (c *cluster) count(name string) (n int) {
 	return n
 }
 
+// open counts connections that neither side has closed. The caller holds c.mu.
+func (c *cluster) open() int { return len(c.conns) }
+
 func (c *cluster) serve(conn net.Conn, broker int32) {
+	defer c.change(func() { delete(c.conns, conn) })
 	defer conn.Close()
 	end := make(chan struct{})
 	defer close(end)

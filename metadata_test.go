@@ -117,8 +117,9 @@ func TestWaitForMetadataEndsWithTheAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
 		c.topic("secret", 1).err = kerr.TopicAuthorizationFailed
-		c.on(kmsg.Metadata, func(*call) bool { time.Sleep(3 * time.Second); return false })
 		p := c.producer()
+		synctest.Wait() // the first metadata is about no topic
+		c.on(kmsg.Metadata, func(*call) bool { time.Sleep(3 * time.Second); return false })
 		if d := took(func() { mustSend(t, p, plain("v"), nil) }); !about(d, 3*time.Second) {
 			t.Errorf("known after %v, want the 3s of the answer", d)
 		}
