@@ -39,6 +39,7 @@ type cluster struct {
 	nextPID int64
 	maxAPI  map[kmsg.Key]int16
 	logs    []logLine
+	checks  bool // sequences
 }
 
 type logLine struct {
@@ -51,8 +52,46 @@ type fakeTopic struct {
 	leaders  []int32 // by partition, -1 none
 	epochs   []int32
 	err      kerr.Code
-	log      [][]stored // by partition
-	byAppend int64      // LogAppendTime in ms, 0 off
+	log      [][]stored          // by partition
+	last     map[string]accepted // by producer, epoch and partition
+	byAppend int64               // LogAppendTime in ms, 0 off
+}
+
+// accepted is the window of what a producer's batches were: like Kafka's, of five.
+type accepted struct {
+	next    int32
+	batches []acceptedBatch
+}
+
+type acceptedBatch struct {
+	seq  int32
+	base int64
+}
+
+// numbered makes the cluster look at sequences, as brokers do: a batch it has comes again at its offset, a gap is an error.
+func (c *cluster) numbered() { c.change(func() { c.checks = true }) }
+
+// accept appends the batch. The caller holds c.mu.
+func (ft *fakeTopic) accept(b batch, checks bool) (kerr.Code, int64) {
+	base := int64(len(ft.log[b.partition]))
+	if checks && b.pid >= 0 {
+		key := fmt.Sprint(b.pid, b.epoch, b.partition)
+		w := ft.last[key]
+		for _, old := range w.batches {
+			if old.seq == b.seq {
+				return kerr.None, old.base
+			}
+		}
+		if b.seq != w.next {
+			return kerr.OutOfOrderSequenceNumber, -1
+		}
+		w.next += int32(len(b.records))
+		w.batches = append(w.batches, acceptedBatch{b.seq, base})
+		w.batches = w.batches[max(0, len(w.batches)-5):]
+		ft.last[key] = w
+	}
+	ft.log[b.partition] = append(ft.log[b.partition], b.records...)
+	return kerr.None, base
 }
 
 // stored is one record in a log.
@@ -108,7 +147,7 @@ func (c *cluster) setBrokers(n int) {
 func (c *cluster) topic(name string, partitions int) *fakeTopic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ft := &fakeTopic{id: [16]byte{15: byte(len(c.topics) + 1)}}
+	ft := &fakeTopic{last: map[string]accepted{}, id: [16]byte{15: byte(len(c.topics) + 1)}}
 	c.topics[name] = ft
 	ft.grow(c, partitions)
 	return ft
@@ -353,9 +392,7 @@ func (call *call) usual() kmsg.Response {
 			if ft == nil || int(b.partition) >= len(ft.log) {
 				return kerr.UnknownTopicOrPartition, -1
 			}
-			base := int64(len(ft.log[b.partition]))
-			ft.log[b.partition] = append(ft.log[b.partition], b.records...)
-			return kerr.None, base
+			return ft.accept(b, c.checks)
 		})
 		if req.Acks == 0 {
 			return nil
@@ -601,5 +638,7 @@ func took(do func()) time.Duration {
 	return time.Since(start)
 }
 
-// about allows for what timers are late by on purpose.
-func about(got, want time.Duration) bool { return got >= want && got < want+time.Millisecond }
+// about allows for what timers are late by on purpose, and for limits that count whole milliseconds.
+func about(got, want time.Duration) bool {
+	return got > want-time.Millisecond && got < want+time.Millisecond
+}
