@@ -88,6 +88,8 @@ func (s *scenario) start(t *testing.T, d *datadriven.TestData) {
 			set.idempotent = v == "true"
 		case "acks":
 			set.acks = int16(atoi(t, v))
+		case "id":
+			set.lateID = v == "late"
 		case "produce":
 			set.produceMax = int16(atoi(t, v))
 		default:

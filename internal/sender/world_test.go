@@ -35,6 +35,7 @@ type setting struct {
 	idempotent                bool
 	acks                      int16
 	produceMax                int16
+	lateID                    bool // the producer id is not there when the scenario begins
 }
 
 func plainSetting() setting {
@@ -119,7 +120,9 @@ func (w *world) connect() {
 			case int16(kmsg.Metadata):
 				w.answerMetadata(corr)
 			case int16(kmsg.InitProducerID):
-				w.answerID(corr, 7, 0)
+				if !w.set.lateID {
+					w.answerID(corr, 7, 0)
+				}
 			}
 		}
 		if len(w.events) == 0 {
@@ -246,7 +249,13 @@ func describe(t *testing.T, r *sent) string {
 		return fmt.Sprintf("%s v%d", kmsg.NameForKey(r.key), r.ver)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Produce v%d", r.ver)
+	fmt.Fprintf(&b, "Produce v%d acks %d", r.ver, p.Acks)
+	if p.TimeoutMillis != 30_000 {
+		fmt.Fprintf(&b, " timeout %v", time.Duration(p.TimeoutMillis)*time.Millisecond)
+	}
+	if p.TransactionID != nil {
+		fmt.Fprintf(&b, " transaction %q", *p.TransactionID)
+	}
 	for _, topic := range p.Topics {
 		name := topic.Topic
 		if topic.TopicID == topicID {
