@@ -176,6 +176,7 @@ func TestStickyChoiceSwitchesAtTwiceBatchSizeInAnyCase(t *testing.T) {
 }
 
 // ACC-09, ACC-11, ACC-13, ACC-15, ACC-48: records go into the last batch, in order.
+// SEND-25: the outcome tells the future, whether a full batch exists, whether a batch is new, and by how much it grew.
 func TestRecordGoesIntoTheLastBatchWhileItHasRoom(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 500, linger: time.Second})
 	f.setCluster(leaders4, nil, nil)

@@ -147,6 +147,33 @@ func TestExpiryCountsFromTheCreationOfTheBatch(t *testing.T) {
 	}
 }
 
+// ACC-38: the next expiry is right even when batches came back in an order that is not that of their creation.
+func TestNextExpiryFollowsTheHeadWhateverTheOrder(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 150, deliveryTimeout: 100 * time.Millisecond, backoffMs: 1, backoffMaxMs: 1})
+	f.setCluster(leaders4, nil, nil)
+	f.send(0, 100)
+	older := f.drain(1, 1<<20)[0]
+	f.clk.Advance(20 * time.Millisecond)
+	f.send(0, 100)
+	newer := f.drain(1, 1<<20)[0]
+	f.retry(older)
+	f.retry(newer) // without idempotence it goes in front
+	if got := f.sched.NextExpiry(); got != at(120) {
+		t.Errorf("next expiry %v with the newer batch in front", got)
+	}
+	f.clk.Advance(time.Millisecond)
+	if got := f.drain(1, 1<<20); len(got) != 1 || got[0] != newer {
+		t.Fatalf("drained %v", got)
+	}
+	if got := f.sched.NextExpiry(); got != at(100) {
+		t.Errorf("next expiry %v with the older batch in front", got)
+	}
+	f.clk.Advance(79 * time.Millisecond)
+	if got := f.sched.Expired(f.clk.Now(), nil); len(got) != 1 || got[0] != older {
+		t.Errorf("expired %v", got)
+	}
+}
+
 // TMO-05, B07: the result of an expired batch ends, its memory waits for the request.
 func TestMemoryOfAnExpiredBatchWaitsForItsRequest(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 500, memory: 500, deliveryTimeout: 100 * time.Millisecond})
@@ -158,6 +185,9 @@ func TestMemoryOfAnExpiredBatchWaitsForItsRequest(t *testing.T) {
 	f.clk.Advance(100 * time.Millisecond)
 	if got := f.sched.Expired(f.clk.Now(), nil); len(got) != 1 || got[0] != b || b.Holder() != HeldByRequest {
 		t.Fatalf("expired %v, held by %d", got, b.Holder())
+	}
+	if again := f.sched.Expired(f.clk.Now(), nil); len(again) != 0 {
+		t.Errorf("reported twice: %v", again)
 	}
 	c := f.sched.Complete(b, Ending{BaseOffset: -1, LogAppendMs: -1, Err: kerr.ErrTimeout})
 	deliver(&c)
@@ -381,6 +411,47 @@ func (f *fixture) answer(t *testing.T, b *Batch, limit int, offset int64) int64 
 		f.acc.Free(f.mayFree(b))
 	}
 	return offset
+}
+
+// ACC-49, B13: a piece that comes back is cut by half its size, or by its largest record if that is more (Java:
+// splitAndReenqueue).
+func TestPieceIsCutByHalfItsSizeOrItsLargestRecord(t *testing.T) {
+	for name, c := range map[string]struct {
+		values []int
+		want   []int // records by piece
+	}{
+		"half the size":      {[]int{100, 100, 100, 100, 100, 100, 100, 100}, []int{3, 3, 2}},
+		"the largest record": {[]int{10, 10, 10, 10, 10, 10, 300}, []int{6, 1}},
+		"large one first":    {[]int{300, 10, 10, 10, 10, 10, 10}, []int{1, 6}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, setup{batchSize: 2000})
+			f.setCluster(leaders4, nil, nil)
+			for _, n := range c.values {
+				f.send(0, n)
+			}
+			b := f.drain(1, 1<<20)[0]
+			for round := range 2 {
+				f.land(b)
+				n := f.sched.Split(b, 0, func(*Batch) {})
+				f.acc.Free(f.mayFree(b))
+				if round == 0 {
+					if n != 1 {
+						t.Fatalf("%d pieces within batch.size", n)
+					}
+					b = f.drain(1, 1<<20)[0]
+				}
+			}
+			q := f.topic.at(0)
+			var got []int
+			for i := range q.batches.len() {
+				got = append(got, q.batches.at(i).RecordCount())
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("pieces of %v records, want %v", got, c.want)
+			}
+		})
+	}
 }
 
 // B13: records so small that Java would send them together for ever.
@@ -653,7 +724,8 @@ func TestSealedBatchTeachesTheTopicItsRatio(t *testing.T) {
 	}
 }
 
-// A batch that compresses well holds more than batch.size and is charged for it; without memory to spare it is full.
+// COMP-01: records are gathered uncompressed, and compressed as a batch once it is closed. A batch that compresses well holds
+// more than batch.size and is charged for it; without memory to spare it is full.
 func TestBatchThatCompressesWellIsChargedForWhatItHolds(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 1000, memory: 3000, codec: compress.Gzip, linger: time.Hour})
 	f.setCluster(leaders4, nil, nil)
@@ -669,9 +741,13 @@ func TestBatchThatCompressesWellIsChargedForWhatItHolds(t *testing.T) {
 	if _, err := f.acc.TryAppend(f.topic, 0, entry(200)); !errors.Is(err, kerr.ErrWouldBlock) {
 		t.Errorf("a record without memory: %v", err)
 	}
+	open := f.topic.at(0).open
+	if size := len(slices.Concat(open.Chunks()...)); size < 14*200 {
+		t.Errorf("the open batch holds %d bytes: it is compressed already", size)
+	}
 	b := f.drain(1, 1<<20)[0]
-	if b.RecordCount() != 14 || len(recordsOf(t, b)) != 14 {
-		t.Errorf("%d records", b.RecordCount())
+	if b.RecordCount() != 14 || len(recordsOf(t, b)) != 14 || b.Size() > 500 {
+		t.Errorf("%d records in %d bytes", b.RecordCount(), b.Size())
 	}
 	f.finish(b, 0)
 	if f.pool.Available() != 3000 {

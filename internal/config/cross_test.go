@@ -16,6 +16,7 @@ const (
 		"Transactions will not expire with two-phase commit enabled."
 )
 
+// IDEM-15
 func TestWhatContradictsIdempotenceThatWasAskedForIsAnError(t *testing.T) {
 	refuse(t, errRetries, "enable.idempotence=true", "retries=0") // CFG-25
 	refuse(t, errAcks, "enable.idempotence=true", "acks=0")       // CFG-27
@@ -83,7 +84,7 @@ func TestTwoPhaseCommitForbidsATransactionTimeout(t *testing.T) {
 	accept(t, "transaction.two.phase.commit.enable=false", "transaction.timeout.ms=60000")
 }
 
-// CFG-22, CFG-23
+// CFG-22, CFG-23, TMO-09
 func TestADeliveryTimeoutThatWasSetMustFitLingerAndOneRequest(t *testing.T) {
 	accept(t, "delivery.timeout.ms=30005")
 	refuse(t, errDelivery, "delivery.timeout.ms=30004")

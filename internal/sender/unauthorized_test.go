@@ -55,7 +55,7 @@ func TestProducerIDIsAskedForAgainWithoutPermission(t *testing.T) {
 	}
 	w.append(0, 100, 1)
 	w.turn()
-	if corr := w.open(); len(corr) != 1 || describe(t, w.requests[corr[0]]) != "Produce v13 t-0(7/0 seq 0 +1)" {
+	if corr := w.open(); len(corr) != 1 || describe(t, w.requests[corr[0]]) != "Produce v13 acks -1 t-0(7/0 seq 0 +1)" {
 		t.Errorf("sent %v", w.out)
 	}
 }
