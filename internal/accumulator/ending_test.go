@@ -735,15 +735,15 @@ func TestBatchThatCompressesWellIsChargedForWhatItHolds(t *testing.T) {
 			t.Fatal("full by the estimate")
 		}
 	}
+	open := f.topic.at(0).open
+	if size := len(slices.Concat(open.Chunks()...)); size < 14*200 {
+		t.Errorf("the open batch holds %d bytes: it is compressed already", size)
+	}
 	if f.pool.Available() != 0 {
 		t.Errorf("%d bytes available", f.pool.Available())
 	}
 	if _, err := f.acc.TryAppend(f.topic, 0, entry(200)); !errors.Is(err, kerr.ErrWouldBlock) {
 		t.Errorf("a record without memory: %v", err)
-	}
-	open := f.topic.at(0).open
-	if size := len(slices.Concat(open.Chunks()...)); size < 14*200 {
-		t.Errorf("the open batch holds %d bytes: it is compressed already", size)
 	}
 	b := f.drain(1, 1<<20)[0]
 	if b.RecordCount() != 14 || len(recordsOf(t, b)) != 14 || b.Size() > 500 {
