@@ -45,8 +45,7 @@ func testMain(m *testing.M) int {
 // IDEM-02: plain_acks1_duplicate
 // IDEM-06, IDEM-10, RESP-01, RESP-02: idem_baseline, idem_baseline_single_batches
 // IDEM-07, RESP-07: idem_too_large_split, idem_too_large_split_in_flight, idem_too_large_single
-// IDEM-11, RESP-03: idem_retry_… (seven errors), idem_close_once, idem_truncated_answer
-// IDEM-14, SND-25, SND-33: initpid_coordinator_load, initpid_drop
+// IDEM-11: idem_retry_… (seven errors), idem_close_once, idem_truncated_answer
 // IDEM-17, IDEM-21, SND-29: idem_5_in_flight_first_fails, …_third_fails, …_timeout
 // IDEM-19, IDEM-20: idem_out_of_order_next_in_line, idem_out_of_order_always, idem_5_in_flight_first_fatal
 // IDEM-24, TMO-03: idem_delivery_timeout_in_flight, …_applied, idem_expire_retrying
@@ -56,17 +55,17 @@ func testMain(m *testing.M) int {
 // RESP-08, RESP-09: leader_moved_hint, leader_moved_in_flight
 // RESP-10: idem_invalid_record_errors, idem_invalid_record_no_errors
 // RESP-12: idem_duplicate_sequence
-// TMO-01, NET-08, NET-09: idem_drop_once, idem_5_in_flight_timeout, idem_request_timed_out_not_applied
+// TMO-01, NET-08: idem_drop_once, idem_5_in_flight_timeout, idem_request_timed_out_not_applied
 // TMO-04: idem_expire_in_accumulator, idem_muted_expiry
 // NET-10, BRK-01: plain_acks0, plain_acks0_error
 // NET-16: versions_…
 // NET-17: idem_throttle
 // SND-28: plain_reorder
 // ERR-01: idem_record_larger_than_max_request, idem_buffer_exhausted, meta_missing_topic
-// META-02, META-03: meta_partition_out_of_range
+// META-03: meta_unknown_topic_3
 // META-08: meta_topic_authorization
 // META-11: meta_invalid_topic
-// META-15, META-16: meta_partition_no_leader, leader_moved_no_hint
+// META-16: leader_moved_no_hint
 // CLOSE-02, CLOSE-04, CLOSE-06: idem_close_waits
 // CLOSE-05: idem_close_timeout_0, idem_close_timeout_expires
 // CLOSE-12: idem_send_after_close
