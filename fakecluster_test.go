@@ -642,3 +642,6 @@ func took(do func()) time.Duration {
 func about(got, want time.Duration) bool {
 	return got > want-time.Millisecond && got < want+time.Millisecond
 }
+
+// elapse lets virtual time pass: everything in the bubble that waits for it goes first.
+func elapse(d time.Duration) { time.Sleep(d) }

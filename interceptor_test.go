@@ -265,7 +265,7 @@ func TestSampleInterceptorMeasuresAlarmsAndAudits(t *testing.T) {
 		c.topic("t", 1)
 		m := &meter{}
 		p := c.producer(linger.WithInterceptors[[]byte, []byte](m), linger.MaxRequestSize(200))
-		c.on(kmsg.Produce, func(*call) bool { time.Sleep(time.Second); return false })
+		c.on(kmsg.Produce, func(*call) bool { elapse(time.Second); return false })
 		mustWait(t, mustSend(t, p, plain("ok"), nil))
 		mustSend(t, p, plain(strings.Repeat("x", 300)), nil)
 		if m.sent != 2 || m.acked != 1 || m.failed != 1 || m.worst < time.Second {

@@ -68,7 +68,7 @@ func (r *sendRun) sendStopped() observed {
 
 func (r *sendRun) sendTwo() observed {
 	first := r.begin(context.Background(), r.keyed(0, 1))
-	time.Sleep(200 * time.Millisecond) // the vector's words
+	<-time.After(200 * time.Millisecond) // the vector says so
 	second := r.begin(context.Background(), r.keyed(0, 1))
 	return observed{value: []any{r.observe(r.finish(first), true), r.observe(r.finish(second), true)}}
 }
