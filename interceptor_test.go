@@ -234,7 +234,6 @@ func TestFaultyInterceptorIsLeftOut(t *testing.T) {
 
 // meter is the sample of ICPT-10: success rate, latency, an alarm and an audit log out of one interceptor.
 type meter struct {
-	start         time.Time
 	sent          int
 	acked, failed int
 	worst         time.Duration
