@@ -327,9 +327,3 @@ func (n *network) cutAll(b *broker) {
 		}
 	}
 }
-
-func (n *network) judge() {
-	if n.open > 0 {
-		n.w.fail("%d links are open after the end", n.open)
-	}
-}
