@@ -197,6 +197,7 @@ func (a *app) phaseOver() {
 		w.cluster.heal()
 		w.trace.note(w.now, "world", "heals after %d faults", int64(w.counts.faults()))
 		w.after(w.set.heal(), func() {
+			w.cluster.lastWord()
 			a.peace = len(a.records)
 			a.quota = len(a.records) + peaceful
 			a.burst()

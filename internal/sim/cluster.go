@@ -243,6 +243,36 @@ func (c *cluster) heal() {
 	}
 }
 
+// lastWord is one more change, at a moment at which nothing is on its way, that no record may fail from: the machine must
+// notice and go on.
+func (c *cluster) lastWord() {
+	w := c.w
+	if w.set.deliveryTimeout < 1500*time.Millisecond || w.set.retries <= mostRetries {
+		return // no time, or no tries, for answers, back-offs and fresh metadata
+	}
+	switch n := w.dice.IntN(3); {
+	case n == 0:
+		c.forget(c.partitions[w.dice.IntN(len(c.partitions))])
+	case n == 1 && w.set.hints && w.set.produceMax >= 10 && w.set.metadataMax >= 9 && w.set.acks != 0: // older metadata has no epochs to know stale news by
+		c.whisper(c.partitions[w.dice.IntN(len(c.partitions))])
+	default:
+		c.moveLeader()
+	}
+}
+
+// whisper moves a leader, and no metadata tells: the old leader's hint is the one way to the new one (KIP-951).
+func (c *cluster) whisper(p *plog) {
+	w := c.w
+	next := c.anyUp(p.leader)
+	if next == nil {
+		return
+	}
+	w.fault(ViewLags)
+	p.leader, p.epoch, p.ledSince = next.id, p.epoch+1, w.now
+	w.trace.note(w.now, "cluster", "partition %d led by %d, epoch %d, and no metadata tells", int64(p.no), int64(p.leader), int64(p.epoch))
+	p.whispered = p.leadership
+}
+
 // learn takes in who leads p, unless something newer is known.
 func (b *broker) learn(p *plog, news leadership) {
 	if known := &b.view[p.no]; news.epoch > known.epoch {
@@ -253,10 +283,11 @@ func (b *broker) learn(p *plog, news leadership) {
 // plog is one partition: its log, and what its leader knows of producers.
 type plog struct {
 	leadership
-	no       int // among all partitions
-	topic    *topic
-	index    int32
-	ledSince clock.Instant
+	no        int // among all partitions
+	topic     *topic
+	index     int32
+	ledSince  clock.Instant
+	whispered leadership // what hints tell and metadata does not
 
 	log       []logged
 	logStart  int64

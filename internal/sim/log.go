@@ -132,7 +132,11 @@ func (b *broker) find(p *plog, s *sentBatch, h header, arrived clock.Instant, f 
 	if p.leader != b.id || arrived < p.ledSince {
 		r := no(kerr.NotLeaderOrFollower)
 		w.reach(SaidNotLeader)
-		if known := b.view[p.no]; w.set.hints && h.version >= 10 && known.leader >= 0 && known.leader != b.id {
+		known := b.view[p.no]
+		if p.whispered.epoch > known.epoch {
+			known = p.whispered
+		}
+		if w.set.hints && h.version >= 10 && known.leader >= 0 && known.leader != b.id {
 			w.reach(SaidNotLeaderHint)
 			r.hint = known
 		}

@@ -81,10 +81,11 @@ func worlds() int {
 
 // What judge.go and app.go check in each of them:
 //
-// RESP-01, RESP-02, RESP-03, RESP-07, RESP-11: results, offsets, retries, splits, each outcome once
+// RESP-01, RESP-02, RESP-03, RESP-07, RESP-08: results, offsets, retries, splits, leaders that only a hint names
 // SND-27, SND-29, SND-32, ACC-27, ACC-45: order with one request in flight and with idempotence, memory home
 // IDEM-01, IDEM-11, IDEM-13, IDEM-16, IDEM-17: one copy, the same batch again, its first offset
-// IDEM-19, IDEM-20, CLOSE-02, CLOSE-04, CLOSE-05: life after a gap, every record of a closed producer has its outcome
+// RESP-11, IDEM-19, IDEM-20: each outcome once, life after a gap
+// IDEM-24, IDEM-25, CLOSE-02, CLOSE-04, CLOSE-05: unknown fates and producers, every record of a closed producer has its outcome
 // CASES B01, B02, B05, B08, B25
 func TestWorlds(t *testing.T) {
 	if *seedFlag != 0 {
@@ -114,7 +115,7 @@ func oneWorld(t *testing.T) {
 // something may happen:
 //
 // SND-28, IDEM-02: without idempotence records come twice, and out of order with several requests in flight
-// IDEM-18, IDEM-23, IDEM-24, IDEM-25, RESP-12: gaps, a new id after the last epoch, duplicates that count as success
+// IDEM-18, IDEM-23, RESP-12: gaps, a new id after the last epoch, duplicates that count as success
 func TestCoverageOfFaults(t *testing.T) {
 	if *seedFlag != 0 || invariant.Enabled {
 		t.Skip("few worlds do not reach everything")
