@@ -202,7 +202,7 @@ func (b *Batch) noteLeader(epoch int32) {
 }
 
 // backingOff reports whether the batch must wait before its next attempt. A leader that changed since the last one is
-// tried at once (KIP-951).
+// tried at once (KIP-951). A batch that was never tried has no retryAt, and its epochAttempts are 0 as well.
 func (b *Batch) backingOff(now clock.Instant) bool {
-	return b.Attempts > 0 && b.epochAttempts != b.Attempts && now < b.retryAt
+	return b.epochAttempts != b.Attempts && now < b.retryAt
 }
