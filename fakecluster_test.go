@@ -33,7 +33,7 @@ type cluster struct {
 	topics  map[string]*fakeTopic
 	hooks   map[kmsg.Key]func(*call) bool
 	onDial  func(ctx context.Context, addr string) (net.Conn, error) // nil, nil: as usual
-	conns   map[net.Conn]bool
+	conns   map[net.Conn]int32                                       // the brokers' ends, with the broker's id
 	dialled []string
 	calls   []string // "Produce", "Metadata" … in order of arrival
 	nextPID int64
@@ -129,7 +129,7 @@ func bubble(t *testing.T, test func(t *testing.T, c *cluster)) {
 
 func newCluster(t *testing.T, brokers int) *cluster {
 	c := &cluster{
-		t: t, topics: map[string]*fakeTopic{}, hooks: map[kmsg.Key]func(*call) bool{}, conns: map[net.Conn]bool{}, nextPID: 1000,
+		t: t, topics: map[string]*fakeTopic{}, hooks: map[kmsg.Key]func(*call) bool{}, conns: map[net.Conn]int32{}, nextPID: 1000,
 		maxAPI: map[kmsg.Key]int16{kmsg.Produce: 13, kmsg.Metadata: 13, kmsg.ApiVersions: 4, kmsg.InitProducerID: 5},
 	}
 	c.setBrokers(brokers)
@@ -236,7 +236,7 @@ func (c *cluster) dial(ctx context.Context, network, addr string) (net.Conn, err
 	for _, id := range brokers {
 		if addr == brokerAddr(id) {
 			ours, theirs := net.Pipe()
-			c.change(func() { c.conns[theirs] = true })
+			c.change(func() { c.conns[theirs] = id })
 			go c.serve(theirs, id)
 			return ours, nil
 		}
@@ -244,12 +244,17 @@ func (c *cluster) dial(ctx context.Context, network, addr string) (net.Conn, err
 	return nil, fmt.Errorf("dial %s %s: connection refused", network, addr)
 }
 
-func (c *cluster) close() {
+// close cuts all connections, closeBroker those of one broker.
+func (c *cluster) close() { c.closeBroker(0) }
+
+func (c *cluster) closeBroker(id int32) {
 	c.mu.Lock()
 	conns := maps.Clone(c.conns)
 	c.mu.Unlock()
-	for conn := range conns {
-		conn.Close()
+	for conn, broker := range conns {
+		if id == 0 || id == broker {
+			conn.Close()
+		}
 	}
 }
 
@@ -329,7 +334,10 @@ func parseCall(frame []byte) *call {
 }
 
 // answer writes the response after those of earlier requests of the connection, without waiting for it.
-func (call *call) answer(resp kmsg.Response) {
+func (call *call) answer(resp kmsg.Response) { call.write(call.frame(resp)) }
+
+// frame is the response with its length and correlation id in front.
+func (call *call) frame(resp kmsg.Response) []byte {
 	resp.SetVersion(call.version)
 	head := binary.BigEndian.AppendUint32(make([]byte, 4, 128), uint32(call.corr))
 	if resp.IsFlexible() && call.key != kmsg.ApiVersions {
@@ -337,7 +345,7 @@ func (call *call) answer(resp kmsg.Response) {
 	}
 	frame := resp.AppendTo(head)
 	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
-	call.write(frame)
+	return frame
 }
 
 // write sends bytes as they are in the place of the answer.
