@@ -29,6 +29,9 @@ type Ending struct {
 	RecordErrs map[int32]error
 }
 
+// failed reports whether any record may have failed.
+func (e *Ending) failed() bool { return e.Err != nil || e.RecordErrs != nil }
+
 // ErrAt is the error of record i.
 func (e *Ending) ErrAt(i int32) error {
 	if err := e.RecordErrs[i]; err != nil {
@@ -61,19 +64,23 @@ type Completion struct {
 
 // Outcome is what record i's callback is told.
 func (c *Completion) Outcome(i int32) Outcome {
-	o := Outcome{
-		Topic: c.Result.topic, Partition: c.Result.partition,
-		Offset: -1, TimestampMs: -1, KeySize: -1, ValueSize: -1, Err: c.Ending.ErrAt(i),
-	}
-	if o.Err != nil {
-		return o
+	if c.Ending.failed() {
+		if err := c.Ending.ErrAt(i); err != nil {
+			return Outcome{
+				Topic: c.Result.topic, Partition: c.Result.partition,
+				Offset: -1, TimestampMs: -1, KeySize: -1, ValueSize: -1, Err: err,
+			}
+		}
 	}
 	slot := &c.Slots[i]
-	o.Offset, o.KeySize, o.ValueSize = c.Ending.OffsetAt(i), slot.KeySize, slot.ValueSize
-	if o.TimestampMs = c.Ending.LogAppendMs; o.TimestampMs < 0 {
-		o.TimestampMs = c.timestamp(i)
+	ms := c.Ending.LogAppendMs
+	if ms < 0 {
+		ms = c.timestamp(i)
 	}
-	return o
+	return Outcome{
+		Topic: c.Result.topic, Partition: c.Result.partition, Offset: c.Ending.OffsetAt(i), TimestampMs: ms,
+		KeySize: slot.KeySize, ValueSize: slot.ValueSize,
+	}
 }
 
 func (c *Completion) timestamp(i int32) int64 {
