@@ -164,6 +164,14 @@ func TestABadLineEndsTheRunAndLosesNothingBeforeIt(t *testing.T) {
 	}
 }
 
+func TestSkippedLinesAreNamedUpToALimit(t *testing.T) {
+	r := run(t, "bad\na\tb\nworse\nworst\n", "produce", "--embedded", "-t", "t", "-f", "keyvalue", "--skip-bad", "--show-failed", "1")
+	r.want(t, exitOK)
+	has(t, "stderr", r.err, "skipped stdin:1: no separator", "skipped 2 bad lines more\n")
+	hasNot(t, "stderr", r.err, "stdin:3")
+	has(t, "stdout", r.out, "1 record delivered", "3 bad lines skipped")
+}
+
 func TestAPartitionThatIsNotThereFailsItsRecordAlone(t *testing.T) {
 	b := startBroker(t, 3)
 	r := run(t, `{"value":"a","partition":3}`+"\n"+`{"value":"b","partition":2}`, "produce", "--bootstrap-server", b.Bootstrap(), "-t", "t", "-f", "json")

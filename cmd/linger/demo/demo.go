@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // DefaultOptions makes a tour of some seven seconds.
-func DefaultOptions() Options { return Options{Records: 300_000, Rate: 75_000, Codec: "zstd"} }
+func DefaultOptions() Options { return Options{Records: 240_000, Rate: 75_000, Codec: "zstd"} }
 
 // What the tour is made of.
 const (

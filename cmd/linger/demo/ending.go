@@ -40,7 +40,7 @@ That was %s. What to try next:
   %[2]s produce --embedded --topic lines README.md
       your own data, with a summary; --bootstrap-server host:port instead of
       --embedded sends it to a real cluster
-  %[2]s demo --rate 0 --records 1000000 --codec lz4
+  %[2]s demo --rate 0 --records 500000 --codec lz4
       the same as fast as it goes
   %[2]s config --explain linger.ms
       what an option means; "config" alone lists all`, human.Duration(took), t.Program)

@@ -3,6 +3,7 @@ package produce
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -84,7 +85,9 @@ func (s *Summary) Line() string {
 	return b.String()
 }
 
-func perSecond(n int64, d time.Duration) int64 { return int64(float64(n) / max(d.Seconds(), 1e-6)) }
+func perSecond(n int64, d time.Duration) int64 {
+	return int64(math.Round(float64(n) / max(d.Seconds(), 1e-6)))
+}
 
 // Explain writes what was skipped and what failed, reason by reason; nothing when nothing was.
 func (s *Summary) Explain(w io.Writer) {
