@@ -80,7 +80,7 @@ func (s *Schedule) drainQueue(q *Queue, d *drain) taking {
 	q.mu.Lock()
 	b := q.batches.front()
 	size := 0
-	if b != nil {
+	if b != nil && b.state != Sealing { // while a worker compresses it nobody else looks at it
 		size = b.Size() // while it is open and to be compressed: Java's estimate
 	}
 	t := s.takeHead(q, b, d)
