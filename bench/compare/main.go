@@ -49,6 +49,7 @@ type plan struct {
 	seconds   float64
 	pinned    bool
 	json      string
+	read      string
 }
 
 func parse(args []string, stderr io.Writer) (plan, error) {
@@ -62,6 +63,7 @@ func parse(args []string, stderr io.Writer) (plan, error) {
 	f.Float64Var(&p.seconds, "seconds", 3, "about how long a run takes")
 	f.StringVar(&mode, "mode", mode, "null: broker and client have a core each; free: nothing is pinned")
 	f.StringVar(&p.json, "json", "", "file for every run's result, as JSON")
+	f.StringVar(&p.read, "read", "", "print the table of a file that --json wrote, and run nothing")
 	f.Func("add", "name=command: another program with the flags and output of linger perf, such as an older build", func(s string) error {
 		name, command, ok := strings.Cut(s, "=")
 		if !ok || len(strings.Fields(command)) == 0 {
@@ -115,6 +117,9 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
+	if p.read != "" {
+		return reprint(p.read, stdout)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -127,4 +132,17 @@ func compare(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		err = errors.Join(err, jsonErr, os.WriteFile(p.json, b, 0o644))
 	}
 	return err
+}
+
+func reprint(file string, stdout io.Writer) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var runs []run
+	if err := json.Unmarshal(b, &runs); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	fmt.Fprint(stdout, markdown(summarize(runs)))
+	return nil
 }

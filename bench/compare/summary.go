@@ -113,20 +113,27 @@ func median(v []float64) float64 {
 	return (v[mid-1] + v[mid]) / 2
 }
 
+// markdown is one table; a workload's title and what its ratio is of stand above it.
 func markdown(rows []row) string {
 	var b strings.Builder
 	for i, r := range rows {
 		if i == 0 || rows[i-1].workload != r.workload {
-			by := "CPU"
+			by := "CPU per record"
 			if r.paced {
-				by = "p99"
+				by = "99th percentile of the latency"
 			}
-			fmt.Fprintf(&b, "\n**%s** %s\n\n", r.workload, r.title)
-			fmt.Fprintf(&b, "| client | ratio (%s) | CPU ns/record | spread | krecords/s | MB/s | allocs/record | RSS MB | longest GC pause ms | records/batch | p50 ms | p99 ms | p99.9 ms | other load |\n", by)
-			b.WriteString("|---|" + strings.Repeat("--:|", 13) + "\n")
+			fmt.Fprintf(&b, "- %s: %s; ratio of %s\n", r.workload, r.title, by)
 		}
-		fmt.Fprintf(&b, "| %s | %.2f | %.0f | %.0f %% | %.0f | %.0f | %.3f | %.0f | %.2f | %.0f | %.2f | %.2f | %.2f | %.0f %% |\n",
-			r.client, r.ratio, r.cpuNs, 100*r.spread, r.krecords, r.mb, r.allocs, r.rssMB, r.pauseMs, r.perBatch, r.p50, r.p99, r.p999, 100*r.otherLoad)
+	}
+	b.WriteString("\n| | client | ratio | CPU ns/record | spread | krecords/s | MB/s | allocs/record | peak RSS MB | longest GC pause ms | records/batch | p50 ms | p99 ms | p99.9 ms | other load |\n")
+	b.WriteString("|---|---|" + strings.Repeat("--:|", 13) + "\n")
+	for i, r := range rows {
+		name := r.workload
+		if i > 0 && rows[i-1].workload == name {
+			name = ""
+		}
+		fmt.Fprintf(&b, "| %s | %s | %.2f | %.0f | %.0f %% | %.0f | %.0f | %.3f | %.0f | %.2f | %.0f | %.2f | %.2f | %.2f | %.0f %% |\n",
+			name, r.client, r.ratio, r.cpuNs, 100*r.spread, r.krecords, r.mb, r.allocs, r.rssMB, r.pauseMs, r.perBatch, r.p50, r.p99, r.p999, 100*r.otherLoad)
 	}
 	return b.String()
 }

@@ -87,7 +87,7 @@ func TestComparisonRunsFromEndToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := markdown(summarize(runs))
-	for _, want := range []string{"**W6**", "| linger |", "| franz | 1.00 |", "| floor |"} {
+	for _, want := range []string{"- W6: ", "| W6 | linger |", "|  | franz | 1.00 |", "|  | floor |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
