@@ -129,6 +129,27 @@ func TestQueuedBatchesExpireInOrder(t *testing.T) {
 	}
 }
 
+func TestBatchesExpirePartitionByPartitionEachOnce(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 150, deliveryTimeout: 100 * time.Millisecond})
+	f.setCluster(leaders4, nil, nil)
+	f.send(3, 100)
+	f.clk.Advance(10 * time.Millisecond)
+	f.send(0, 100)
+	first := f.drain(1, 1<<20)[0]
+	f.clk.Advance(10 * time.Millisecond)
+	f.send(0, 100)
+	second := f.drain(1, 1<<20)[0]
+	f.ready()
+	f.clk.Advance(90 * time.Millisecond)
+	if got := f.sched.Expired(f.clk.Now(), nil); len(got) != 2 || got[0] != first || got[1].Queue.Partition != 3 {
+		t.Errorf("expired %v", partitions(got))
+	}
+	f.clk.Advance(10 * time.Millisecond)
+	if got := f.sched.Expired(f.clk.Now(), nil); len(got) != 1 || got[0] != second {
+		t.Errorf("then expired %v", partitions(got))
+	}
+}
+
 // TMO-02: expiry counts from the creation of the batch, through retries and splits.
 func TestExpiryCountsFromTheCreationOfTheBatch(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 1000, deliveryTimeout: 100 * time.Millisecond, backoffMs: 1, backoffMaxMs: 1})
@@ -153,12 +174,15 @@ func TestNextExpiryFollowsTheHeadWhateverTheOrder(t *testing.T) {
 	f.setCluster(leaders4, nil, nil)
 	f.send(0, 100)
 	older := f.drain(1, 1<<20)[0]
-	f.clk.Advance(20 * time.Millisecond)
+	f.clk.Advance(10 * time.Millisecond)
+	f.send(3, 100) // on another node
+	f.ready()
+	f.clk.Advance(10 * time.Millisecond)
 	f.send(0, 100)
 	newer := f.drain(1, 1<<20)[0]
 	f.retry(older)
 	f.retry(newer) // without idempotence it goes in front
-	if got := f.sched.NextExpiry(); got != at(120) {
+	if got := f.sched.NextExpiry(); got != at(110) {
 		t.Errorf("next expiry %v with the newer batch in front", got)
 	}
 	f.clk.Advance(time.Millisecond)
@@ -423,6 +447,7 @@ func TestPieceIsCutByHalfItsSizeOrItsLargestRecord(t *testing.T) {
 		"half the size":      {[]int{100, 100, 100, 100, 100, 100, 100, 100}, []int{3, 3, 2}},
 		"the largest record": {[]int{10, 10, 10, 10, 10, 10, 300}, []int{6, 1}},
 		"large one first":    {[]int{300, 10, 10, 10, 10, 10, 10}, []int{1, 6}},
+		"more of the small":  {append(slices.Repeat([]int{10}, 20), 300), []int{19, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, setup{batchSize: 2000})
