@@ -251,9 +251,9 @@ func TestPeersThatHangAreBounded(t *testing.T) {
 					if d := took(func() { mustWait(t, mustSend(t, p, plainOn(0, "goes on"), nil)) }); d > 10*time.Millisecond {
 						t.Errorf("the other broker's traffic took %v", d)
 					}
-					time.Sleep(100 * time.Millisecond)
+					rest(100 * time.Millisecond)
 				}
-				time.Sleep(15 * time.Second)
+				rest(15 * time.Second)
 				if n := c.dials() - before; n < 1 || n > 40 {
 					t.Errorf("%d dials in 17s", n)
 				}

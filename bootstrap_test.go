@@ -130,7 +130,7 @@ func TestWaitingForBrokersOutOfReachDoesNotKeepTheLoopBusy(t *testing.T) {
 		for range 20 {
 			go func() { _, _ = p.Send(t.Context(), plain("v"), nil) }()
 		}
-		elapse(59 * time.Second)
+		rest(59 * time.Second)
 		if turns, dials := p.Turns(), c.dials(); turns > 1000 || dials > 100 || dials < 30 {
 			t.Errorf("%d turns and %d dials in a minute, want a few per back-off, which grows to a second", turns, dials)
 		}

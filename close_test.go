@@ -25,7 +25,7 @@ func TestCloseSendsWhatWasTakenAndTakesNoMore(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 3)
 		p := c.producer(linger.Linger(time.Hour), linger.DeliveryTimeout(3*time.Hour))
-		c.on(kmsg.Produce, func(*call) bool { time.Sleep(time.Second); return false })
+		c.on(kmsg.Produce, func(*call) bool { elapse(time.Second); return false })
 		var fs []linger.Future
 		called := 0
 		for i := range 30 {
@@ -121,7 +121,7 @@ func TestCloseWakesWhoWaitsForMemory(t *testing.T) {
 				ended <- err
 			}()
 		}
-		time.Sleep(time.Second)
+		rest(time.Second)
 		d := took(func() {
 			if err := p.CloseTimeout(0); err != nil {
 				t.Error(err)
@@ -197,7 +197,7 @@ func TestCloseIsIdempotent(t *testing.T) {
 		}
 		f := mustSend(t, p, plain("v"), nil)
 		mustWait(t, f)
-		c.on(kmsg.Produce, func(*call) bool { time.Sleep(2 * time.Second); return false })
+		c.on(kmsg.Produce, func(*call) bool { elapse(2 * time.Second); return false })
 		mustSend(t, p, plain("v"), nil)
 		var wg sync.WaitGroup
 		for range 5 {
@@ -243,7 +243,7 @@ func TestCloseAndFlushInsideACallback(t *testing.T) {
 		}
 		c.on(kmsg.Produce, func(call *call) bool { return call.batches()[0].partition == 1 })
 		stuck := mustSend(t, p, plainOn(1, "stuck"), nil)
-		time.Sleep(time.Second)
+		rest(time.Second)
 		done := make(chan time.Duration, 1)
 		mustSend(t, p, plainOn(0, "close inside"), func(linger.RecordMetadata, error) {
 			done <- took(func() {
@@ -387,7 +387,7 @@ func TestCallbacksMaySendAndPanicWhileBatchesExpire(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(3 * time.Second)
+		rest(3 * time.Second)
 		for part, got := range called {
 			if !slices.IsSorted(got) {
 				t.Errorf("partition %d: callbacks in order %v", part, got)
@@ -457,10 +457,10 @@ func TestSplitBatchesAndTheDeliveryTimeout(t *testing.T) {
 					tries++
 					switch {
 					case late && tries == 1: // so that the second attempt is on its way at the batch's time-out
-						time.Sleep(30 * time.Second)
+						elapse(30 * time.Second)
 						call.fail(kerr.NotLeaderOrFollower)
 					case late && tries == 2:
-						time.Sleep(35 * time.Second)
+						elapse(35 * time.Second)
 						call.fail(kerr.MessageTooLarge)
 					case tries == 1:
 						call.fail(kerr.MessageTooLarge)
@@ -478,7 +478,7 @@ func TestSplitBatchesAndTheDeliveryTimeout(t *testing.T) {
 						}
 					})
 				}
-				time.Sleep(3 * time.Minute)
+				rest(3 * time.Minute)
 				for i, n := range called {
 					if n != 1 {
 						t.Errorf("record %d: %d callbacks", i, n)

@@ -59,7 +59,7 @@ func TestTheLoopNeitherSpinsNorOversleeps(t *testing.T) {
 		p := c.producer(linger.Linger(50*time.Millisecond), linger.DeliveryTimeout(10*time.Minute), linger.RetryBackoff(700*time.Millisecond), linger.Set("retry.backoff.max.ms", 700))
 		warm(t, p)
 		before := p.Turns()
-		time.Sleep(4 * time.Hour)
+		rest(4 * time.Hour)
 		if n := p.Turns() - before; n < 4*12 || n > 4*12*20 {
 			t.Errorf("%d turns in 4 idle hours, want a few for each refresh of the metadata", n)
 		}
@@ -89,18 +89,18 @@ func TestAppendsFlushesAndClosesWakeTheLoop(t *testing.T) {
 		p := c.producer(linger.Linger(0))
 		warm(t, p)
 		mustWait(t, mustSend(t, p, plain("v"), nil))
-		time.Sleep(time.Minute)
+		rest(time.Minute)
 		if d := took(func() { mustWait(t, mustSend(t, p, plain("v"), nil)) }); d != 0 {
 			t.Errorf("append: %v", d)
 		}
 		slow := c.producer(linger.Linger(time.Hour), linger.DeliveryTimeout(3*time.Hour))
 		warm(t, slow)
 		f := mustSend(t, slow, plain("v"), nil)
-		time.Sleep(time.Minute)
+		rest(time.Minute)
 		if d := took(func() { mustFlush(t, slow) }); d != 0 || !f.Ready() {
 			t.Errorf("flush: %v", d)
 		}
-		time.Sleep(time.Minute)
+		rest(time.Minute)
 		if d := took(func() { slow.Close() }); d != 0 {
 			t.Errorf("close: %v", d)
 		}
@@ -115,7 +115,7 @@ func TestNothingIsProducedBeforeTheProducerIDIsThere(t *testing.T) {
 		release := c.holdAll(kmsg.InitProducerID)
 		p := c.producer()
 		f := mustSend(t, p, plain("v"), nil)
-		time.Sleep(10 * time.Second)
+		rest(10 * time.Second)
 		if n := c.count("Produce"); n != 0 || f.Ready() {
 			t.Errorf("%d Produce requests without a producer id", n)
 		}
@@ -298,7 +298,7 @@ func TestIdempotenceKeepsOrder(t *testing.T) {
 							t.Errorf("record %d: offset %d, %v", i, md.Offset, err)
 						}
 					})
-					time.Sleep(time.Duration(i%4) * time.Millisecond)
+					rest(time.Duration(i%4) * time.Millisecond)
 				}
 				mustFlush(t, p)
 				if diff := cmp.Diff(want, c.values("t", 0)); diff != "" {
@@ -350,7 +350,7 @@ func TestMemoryComesHomeBeforeCallbacks(t *testing.T) {
 		warm(t, p)
 		big := strings.Repeat("x", 900)
 		stuck := make(chan struct{})
-		c.on(kmsg.Produce, func(*call) bool { time.Sleep(2 * time.Second); return false })
+		c.on(kmsg.Produce, func(*call) bool { elapse(2 * time.Second); return false })
 		mustSend(t, p, plain(big), func(linger.RecordMetadata, error) { <-stuck })
 		if d := took(func() { mustSend(t, p, plain(big), nil) }); !about(d, 2*time.Second) {
 			t.Errorf("the send waited %v for memory, want the 2s until the answer came, callback or not", d)
@@ -395,13 +395,13 @@ func TestWaitersForMemoryAreServedInTurn(t *testing.T) {
 		c.topic("t", 1)
 		p := c.producer(linger.BufferMemory(1000), linger.BatchSize(1000), linger.Linger(0))
 		warm(t, p)
-		c.on(kmsg.Produce, func(*call) bool { time.Sleep(time.Second); return false })
+		c.on(kmsg.Produce, func(*call) bool { elapse(time.Second); return false })
 		big := strings.Repeat("x", 900)
 		for i := range 6 {
 			go func() { _, _ = p.Send(t.Context(), plain(fmt.Sprint(i)+big), nil) }()
 			synctest.Wait()
 		}
-		time.Sleep(10 * time.Second)
+		rest(10 * time.Second)
 		var got []string
 		for _, v := range c.values("t", 0) {
 			got = append(got, v[:1])
@@ -490,7 +490,7 @@ func TestWhatAProduceRequestCarries(t *testing.T) {
 				}
 			}
 		}
-		time.Sleep(time.Second)
+		rest(time.Second)
 		want := map[int32][]string{1: {"t-0 t-2 u-0"}, 2: {"t-1 t-3 u-1"}}
 		if diff := cmp.Diff(want, byBroker); diff != "" {
 			t.Errorf("requests by broker (-want +got):\n%s", diff)
@@ -532,7 +532,7 @@ func TestAFullBatchGoesAtOnceAnotherWhenItHasLingered(t *testing.T) {
 		}
 		sizes = nil
 		lone := mustSend(t, p, plain("lone"), nil)
-		time.Sleep(200 * time.Millisecond)
+		rest(200 * time.Millisecond)
 		mustSend(t, p, plain("joins"), nil)
 		if d := took(func() { mustWait(t, lone) }); !about(d, 100*time.Millisecond) {
 			t.Errorf("an unfilled batch left %v after 200 ms, want linger.ms after it was opened", d)
@@ -594,7 +594,7 @@ func TestVeryLongTimeSettings(t *testing.T) {
 			linger.Set("metadata.max.age.ms", int64(math.MaxInt64)), linger.Set("connections.max.idle.ms", int64(math.MaxInt64)),
 			linger.Set("retry.backoff.ms", int64(math.MaxInt64)), linger.Set("retry.backoff.max.ms", int64(math.MaxInt64)), linger.Set("metadata.max.idle.ms", int64(math.MaxInt64)))
 		f := mustSend(t, p, plain("v"), nil)
-		time.Sleep(3 * time.Minute) // each second of an open batch costs a thousand ticks
+		rest(3 * time.Minute) // each second of an open batch costs a thousand ticks
 		if f.Ready() {
 			t.Error("a record with endless linger.ms has an outcome")
 		}
@@ -612,9 +612,9 @@ func TestIdleConnectionsClosedByTheBrokerCostNoError(t *testing.T) {
 				p := c.producer(opts...)
 				for range 20 {
 					mustWait(t, mustSend(t, p, plain("v"), nil))
-					time.Sleep(3 * time.Second)
+					rest(3 * time.Second)
 					c.close() // the broker's side
-					time.Sleep(3 * time.Second)
+					rest(3 * time.Second)
 				}
 				if n := c.dials(); n < 20 {
 					t.Errorf("%d connections for 20 rounds", n)

@@ -229,14 +229,14 @@ func TestTrySendNeverWaits(t *testing.T) {
 		if _, err := try(); !errors.Is(err, linger.ErrWouldBlock) {
 			t.Errorf("without metadata: got %v, want ErrWouldBlock", err)
 		}
-		elapse(time.Second) // the metadata that TrySend asked for comes
+		rest(time.Second) // the metadata that TrySend asked for comes
 		ic.onAck = nil
 		release := c.holdAll(kmsg.Produce)
 		f, err := p.TrySend(plain("w"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		elapse(time.Second)
+		rest(time.Second)
 		ic.onAck = func(linger.RecordMetadata, error) { t.Error("an interceptor heard of a record that was not taken") }
 		if _, err := try(); !errors.Is(err, linger.ErrWouldBlock) {
 			t.Errorf("without memory: got %v, want ErrWouldBlock", err)

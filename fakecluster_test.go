@@ -651,5 +651,11 @@ func about(got, want time.Duration) bool {
 	return got > want-time.Millisecond && got < want+time.Millisecond
 }
 
+// rest is elapse for the test's own goroutine, which then sees all that has happened.
+func rest(d time.Duration) {
+	elapse(d)
+	synctest.Wait()
+}
+
 // elapse lets virtual time pass: everything in the bubble that waits for it goes first.
 func elapse(d time.Duration) { time.Sleep(d) }

@@ -144,7 +144,7 @@ func TestExpiredSequencesAreNotUsedAgain(t *testing.T) {
 			seen = append(seen, fmt.Sprintf("%s epoch %d sequence %d", b.values()[0], b.epoch, b.seq))
 			return false
 		})
-		time.Sleep(5 * time.Second)
+		rest(5 * time.Second)
 		mustWait(t, mustSend(t, p, plain("next"), nil))
 		if want := []string{"next epoch 1 sequence 0"}; !cmp.Equal(seen, want) {
 			t.Errorf("sent %q, want %q", seen, want)

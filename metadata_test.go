@@ -119,7 +119,7 @@ func TestWaitForMetadataEndsWithTheAnswer(t *testing.T) {
 		c.topic("secret", 1).err = kerr.TopicAuthorizationFailed
 		p := c.producer()
 		synctest.Wait() // the first metadata is about no topic
-		c.on(kmsg.Metadata, func(*call) bool { time.Sleep(3 * time.Second); return false })
+		c.on(kmsg.Metadata, func(*call) bool { elapse(3 * time.Second); return false })
 		if d := took(func() { mustSend(t, p, plain("v"), nil) }); !about(d, 3*time.Second) {
 			t.Errorf("known after %v, want the 3s of the answer", d)
 		}
@@ -143,7 +143,7 @@ func TestCloseWakesWhoWaitsForMetadata(t *testing.T) {
 		fail := func(err error) { mu.Lock(); defer mu.Unlock(); errs = append(errs, err) }
 		wg.Go(func() { _, err := p.Send(t.Context(), rec{Topic: "nope"}, failIfCalled(t)); fail(err) })
 		wg.Go(func() { _, err := p.PartitionsFor(t.Context(), "nope"); fail(err) })
-		time.Sleep(10 * time.Second)
+		rest(10 * time.Second)
 		if d := took(func() { p.Close(); wg.Wait() }); d != 0 {
 			t.Errorf("close and the waiters took %v", d)
 		}
@@ -178,7 +178,7 @@ func TestMetadataIsRefreshedByAge(t *testing.T) {
 		c.topic("t", 1)
 		p := c.producer(linger.MetadataMaxAge(time.Minute))
 		warm(t, p)
-		time.Sleep(10*time.Minute + time.Second)
+		rest(10*time.Minute + time.Second)
 		if n := c.count("Metadata"); n < 10 || n > 12 {
 			t.Errorf("%d metadata requests in 10 minutes, want 11", n)
 		}
@@ -193,9 +193,9 @@ func TestBufferedRecordsOutliveALaggingBroker(t *testing.T) {
 		warm(t, p)
 		f := mustSend(t, p, plainOn(2, "v"), nil)
 		c.change(func() { ft.leaders, ft.epochs = ft.leaders[:1], ft.epochs[:1] })
-		time.Sleep(5 * time.Second)
+		rest(5 * time.Second)
 		go func() { _ = p.Flush(t.Context()) }()
-		time.Sleep(5 * time.Second)
+		rest(5 * time.Second)
 		if f.Ready() {
 			t.Fatal("the record has an outcome while its partition is gone")
 		}
@@ -212,7 +212,7 @@ func TestRecordsGoOutUnderATopicsNewID(t *testing.T) {
 		ft := c.topic("t", 1)
 		p := c.producer()
 		mustWait(t, mustSend(t, p, plain("before"), nil))
-		time.Sleep(time.Second) // metadata may be asked for again at once
+		rest(time.Second) // metadata may be asked for again at once
 		old := ft.id
 		c.change(func() { ft.id = [16]byte{1, 2, 3}; ft.log[0] = nil; ft.epochs[0] = 0 })
 		unknown := 0
@@ -242,7 +242,7 @@ func TestAnswerUnderTheOldTopicIDIsMatched(t *testing.T) {
 		f := mustSend(t, p, plain("v"), nil)
 		synctest.Wait()
 		c.change(func() { ft.id = [16]byte{9} })
-		time.Sleep(5 * time.Second) // metadata with the new id is in
+		rest(5 * time.Second) // metadata with the new id is in
 		resp := kmsg.NewPtrProduceResponse()
 		resp.Topics = []kmsg.ProduceResponseTopic{{TopicID: held.req.(*kmsg.ProduceRequest).Topics[0].TopicID, Partitions: []kmsg.ProduceResponseTopicPartition{{BaseOffset: 55, LogAppendTime: -1}}}}
 		held.answer(resp)
@@ -263,10 +263,10 @@ func TestLeadersOfOlderEpochsAreOldNews(t *testing.T) {
 		var asked []int32
 		c.on(kmsg.Produce, func(call *call) bool { asked = append(asked, call.broker); return false })
 		c.change(func() { ft.leaders, ft.epochs = []int32{2, 1}, []int32{4, 5} })
-		time.Sleep(3 * time.Second)
+		rest(3 * time.Second)
 		mustWait(t, mustSend(t, p, plainOn(0, "v"), nil))
 		c.change(func() { ft.leaders, ft.epochs = []int32{2, 1}, []int32{6, 5} })
-		time.Sleep(3 * time.Second)
+		rest(3 * time.Second)
 		mustWait(t, mustSend(t, p, plainOn(0, "v"), nil))
 		if want := []int32{1, 2}; !cmp.Equal(asked, want) {
 			t.Errorf("produced to brokers %v, want %v", asked, want)

@@ -104,7 +104,7 @@ func TestKeysCountPartitionsWithoutLeader(t *testing.T) {
 		ft.leaders[0] = 1
 		p := c.producer(linger.DeliveryTimeout(60*time.Second), linger.RequestTimeout(10*time.Second))
 		f := mustSend(t, p, rec{Topic: "t", Key: []byte("a")}, nil)
-		time.Sleep(10 * time.Second)
+		rest(10 * time.Second)
 		if f.Ready() {
 			t.Error("the record went somewhere else than to its leaderless partition")
 		}
@@ -300,7 +300,7 @@ func TestStickyBatchesAreFuller(t *testing.T) {
 			p := c.producer(append(opts, linger.Linger(5*time.Millisecond), linger.BatchSize(4000))...)
 			warm(t, p)
 			for range 200 {
-				time.Sleep(100 * time.Microsecond)
+				rest(100 * time.Microsecond)
 				mustSend(t, p, plain(strings.Repeat("x", 100)), nil)
 			}
 			mustFlush(t, p)

@@ -43,7 +43,7 @@ func TestSendWaitsOnlyForMetadataAndMemory(t *testing.T) {
 		c.topic("t", 2)
 		p := c.producer(linger.BufferMemory(2000), linger.BatchSize(1000), linger.Linger(0))
 		synctest.Wait() // the first metadata is about no topic
-		c.on(kmsg.Metadata, func(call *call) bool { time.Sleep(3 * time.Second); return false })
+		c.on(kmsg.Metadata, func(call *call) bool { elapse(3 * time.Second); return false })
 		var first linger.Future
 		if d := took(func() { first = mustSend(t, p, plain("first"), nil) }); !about(d, 3*time.Second) {
 			t.Errorf("the first send took %v, want the 3s that the metadata took", d)
@@ -147,7 +147,7 @@ func TestTimestampIsTheTimeAfterTheWaitOrTheRecordsOwn(t *testing.T) {
 		c.topic("t", 1)
 		p := c.producer()
 		synctest.Wait() // the first metadata is about no topic
-		c.on(kmsg.Metadata, func(call *call) bool { time.Sleep(4 * time.Second); return false })
+		c.on(kmsg.Metadata, func(call *call) bool { elapse(4 * time.Second); return false })
 		start := time.Now()
 		md := mustWait(t, mustSend(t, p, plain("v"), nil))
 		if d := md.Timestamp.Sub(start); d < 4*time.Second || d > 4*time.Second+2*time.Millisecond {
@@ -171,7 +171,7 @@ func TestDefaultTimestampLagsAtMostTwoMilliseconds(t *testing.T) {
 		p := c.producer(linger.Linger(time.Second))
 		warm(t, p)
 		for range 100 {
-			time.Sleep(1700 * time.Microsecond)
+			rest(1700 * time.Microsecond)
 			f := mustSend(t, p, plain("v"), nil)
 			now := time.Now()
 			defer func() {
@@ -193,7 +193,7 @@ func TestMetadataAndMemoryShareOneBudget(t *testing.T) {
 		warm(t, p)
 		c.on(kmsg.Produce, func(*call) bool { return true }) // memory does not come back
 		mustSend(t, p, plain("takes all memory"), nil)
-		c.on(kmsg.Metadata, func(call *call) bool { time.Sleep(4 * time.Second); return false })
+		c.on(kmsg.Metadata, func(call *call) bool { elapse(4 * time.Second); return false })
 		var f linger.Future
 		d := took(func() { f = mustSend(t, p, rec{Topic: "late", Value: []byte("v")}, nil) })
 		if !about(d, 10*time.Second) {
@@ -487,9 +487,9 @@ func TestFlushSendsWhatLingersAndWaitsForIt(t *testing.T) {
 		for i := range 40 {
 			fs = append(fs, mustSend(t, p, plainOn(int32(i%4), "v"), nil))
 		}
-		c.on(kmsg.Produce, func(call *call) bool { time.Sleep(2 * time.Second); return false })
-		var later linger.Future
-		time.AfterFunc(time.Second, func() { later = mustSend(t, p, plain("later"), nil) })
+		c.on(kmsg.Produce, func(call *call) bool { elapse(2 * time.Second); return false })
+		later := make(chan linger.Future, 1)
+		time.AfterFunc(time.Second, func() { later <- mustSend(t, p, plain("later"), nil) })
 		if d := took(func() { mustFlush(t, p) }); d < 2*time.Second || d > 7*time.Second {
 			t.Errorf("flush took %v, want as long as the broker took", d)
 		}
@@ -498,7 +498,8 @@ func TestFlushSendsWhatLingersAndWaitsForIt(t *testing.T) {
 				t.Errorf("record %d has no outcome yet", i)
 			}
 		}
-		if later.Ready() {
+		f := <-later
+		if f.Ready() {
 			t.Error("flush waited for a record that was sent after it began")
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -506,7 +507,7 @@ func TestFlushSendsWhatLingersAndWaitsForIt(t *testing.T) {
 		if err := p.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, linger.ErrInterrupted) {
 			t.Errorf("flush with a context that ends first: got %v", err)
 		}
-		mustWait(t, later)
+		mustWait(t, f)
 	})
 }
 
