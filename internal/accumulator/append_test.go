@@ -379,6 +379,26 @@ func TestAppendThatWaitedOpensItsBatchAtTheEndOfTheWait(t *testing.T) {
 	}
 }
 
+// Two appends may read the clock in one order and come to the lock in the other.
+func TestCreationTimesNeverGoBackWithinAQueue(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 150, linger: time.Hour})
+	f.setCluster(leaders4, nil, nil)
+	f.clk.Advance(10 * time.Millisecond)
+	mustAppend(t, f, 0, 100)
+	e := entry(100)
+	s, _ := f.acc.begin(f.topic, 0, e)
+	m, err := f.acc.allocate(context.Background(), e, 0, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, v := f.acc.round(&s, e, &m, at(9)); v != appended {
+		t.Fatalf("verdict %d", v)
+	}
+	if b := f.topic.at(0).open; b.CreatedAt != at(10) || b.LastAttempt != at(10) {
+		t.Errorf("created at %d, after one that was created at 10 ms", b.CreatedAt)
+	}
+}
+
 // ACC-21: a round that starts over keeps its memory, and takes no more.
 func TestAppendTakesMemoryAtMostOnce(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 200, memory: 10_000, linger: time.Second})
