@@ -20,14 +20,14 @@ type producer struct {
 // remembered is how many batches of a producer a partition can tell duplicates from.
 const (
 	remembered        = 5
-	rememberedGuarded = 1000 // see Options.Unguarded
+	rememberedGuarded = 1000 // see Options.Guarded
 )
 
 func (w *world) remembers() int {
-	if w.o.Unguarded {
-		return remembered
+	if w.o.Guarded {
+		return rememberedGuarded
 	}
-	return rememberedGuarded
+	return remembered
 }
 
 // numbered is a batch that is in the log.
@@ -166,7 +166,7 @@ func (b *broker) find(p *plog, s *sentBatch, h header, arrived clock.Instant, f 
 // refuse are the faults that keep a batch out of the log.
 func (b *broker) refuse(p *plog, s *sentBatch, h header, f Fault, no func(kerr.Code) finding) (finding, bool) {
 	w := b.w
-	forGood := w.set.mode != idempotent || w.o.Unguarded || p.undecided == 0 && w.app.isOldest(p, s)
+	forGood := w.set.mode != idempotent || !w.o.Guarded || p.undecided == 0 && w.app.isOldest(p, s)
 	switch {
 	case f == Refused:
 		w.fault(f)

@@ -28,7 +28,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		{"and is used again while it is being written", sender.Faults{FreeAtExpiry: true}, 57, "corrupt record batch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bug := Options{Planted: c.planted}
+			bug := Options{Planted: c.planted, Guarded: *guarded}
 			r := Run(c.first, bug)
 			if len(r.Failures) == 0 {
 				t.Fatalf("seed %d does not show it any more; the first that does is %d", c.first, firstCaught(bug))
@@ -36,7 +36,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 			if !strings.Contains(r.Failures[0], c.symptom) && !(invariant.Enabled && strings.Contains(r.Failures[0], "invariant")) {
 				t.Errorf("seed %d shows %q, want %q", c.first, r.Failures[0], c.symptom)
 			}
-			if r := Run(c.first, Options{}); len(r.Failures) > 0 {
+			if r := Run(c.first, Options{Guarded: *guarded}); len(r.Failures) > 0 {
 				t.Errorf("seed %d fails without the bug: %s", c.first, r.Failures[0])
 			}
 		})

@@ -24,7 +24,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		if why, err := os.ReadFile(f); err != nil || len(why) == 0 {
 			t.Errorf("%s does not say why", f)
 		}
-		for _, failure := range Run(seed, Options{}).Failures {
+		for _, failure := range Run(seed, Options{Guarded: *guarded}).Failures {
 			t.Errorf("seed %d: %s", seed, failure)
 		}
 	}

@@ -105,16 +105,13 @@ func (d dice) ms(low, high int) time.Duration {
 // upTo draws a duration above 0.
 func (d dice) upTo(most time.Duration) time.Duration { return 1 + time.Duration(d.Int64N(int64(most))) }
 
-func draw(d dice, o Options) settings {
+func draw(d dice) settings {
 	s := settings{}
 	s.drawPromise(d)
 	s.drawCluster(d)
 	s.drawSizes(d)
 	s.drawTimes(d)
 	s.drawTrouble(d)
-	if o.Unguarded && d.chance(0.5) {
-		s.firstSequence = welcome
-	}
 	return s
 }
 
@@ -155,7 +152,7 @@ func (s *settings) drawCluster(d dice) {
 	s.helloMax = int16([]int{0, 2, 3, 4, 4, 5, 5}[d.IntN(7)])
 	s.initMax = int16(d.between(0, 5))
 	s.duplicateIsError = d.chance(0.2)
-	s.firstSequence = firstSequence(d.IntN(2))
+	s.firstSequence = firstSequence(d.IntN(3))
 	s.hints = d.chance(0.6)
 	s.latency = d.ms(1, 4)
 	s.replication = d.ms(1, 30)

@@ -22,15 +22,13 @@ import (
 type Options struct {
 	// Planted are bugs to find.
 	Planted sender.Faults
-	// Unguarded brokers are as Kafka's are up to 4.4. A guarded one keeps a producer from three traps that the Java
-	// producer's rules lead into, too:
+	// Guarded brokers keep an idempotent producer from two traps into which the Java producer's rules lead:
 	//
-	//   - it remembers more than five batches of a producer, so that one which comes again is recognized even when more than
-	//     five younger ones were acknowledged meanwhile;
-	//   - it refuses a batch for good only when nothing of the partition is in doubt and nothing older is on its way: the
-	//     epoch that such an error begins has batches sent anew that may be in the log already;
-	//   - it lets a producer that it does not know begin at 0 only (CASES B04).
-	Unguarded bool
+	//   - they remember more than five batches of a producer, so that one which comes again is known even when five younger
+	//     ones were acknowledged meanwhile;
+	//   - they refuse a batch for good only when nothing of the partition is in doubt and nothing older is on its way: the
+	//     epoch that such an error begins has batches sent anew that may be in the log already.
+	Guarded bool
 	// Trace gets a line for each change of state; nil for none.
 	Trace io.Writer
 }
@@ -111,7 +109,7 @@ const (
 )
 
 func newWorld(seed uint64, o Options, t *Tools) *world {
-	w := &world{seed: seed, o: o, tools: t, set: draw(newDice(seed, dieSettings), o), dice: newDice(seed, dieWorld), clk: clock.NewManual(wallStart)}
+	w := &world{seed: seed, o: o, tools: t, set: draw(newDice(seed, dieSettings)), dice: newDice(seed, dieWorld), clk: clock.NewManual(wallStart)}
 	w.trace.out = o.Trace
 	w.loop.producer = -1
 	w.cluster.start(w)

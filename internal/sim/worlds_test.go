@@ -16,7 +16,7 @@ var (
 	worldsFlag = flag.Int("worlds", 0, "how many worlds to live through; 0: enough to reach everything, or some where invariants are checked")
 	fromFlag   = flag.Uint64("from", 1, "the first seed")
 	seedFlag   = flag.Uint64("seed", 0, "the one world to live through, with its trace when verbose")
-	unguarded  = flag.Bool("unguarded", false, "brokers that do not keep the producer from known traps: see Options.Unguarded")
+	guarded    = flag.Bool("guarded", true, "brokers that keep the producer from known traps: see Options.Guarded")
 )
 
 // run is what many worlds came to.
@@ -57,7 +57,7 @@ func live(first uint64, n int, o Options, visit func(*Report) bool) {
 var ordinary = sync.OnceValue(func() *run {
 	r := new(run)
 	start := time.Now()
-	live(*fromFlag, worlds(), Options{Unguarded: *unguarded}, func(w *Report) bool {
+	live(*fromFlag, worlds(), Options{Guarded: *guarded}, func(w *Report) bool {
 		r.worlds++
 		r.counts.Add(&w.Counts)
 		if len(w.Failures) > 0 {
@@ -100,7 +100,7 @@ func TestWorlds(t *testing.T) {
 }
 
 func oneWorld(t *testing.T) {
-	o := Options{Unguarded: *unguarded}
+	o := Options{Guarded: *guarded}
 	if testing.Verbose() {
 		o.Trace = os.Stdout
 	}
@@ -130,12 +130,12 @@ func TestCoverageOfFaults(t *testing.T) {
 func TestSameSeedSameWorld(t *testing.T) {
 	tools := NewTools()
 	for seed := uint64(1); seed <= 40; seed++ {
-		a, b := tools.Run(seed, Options{}), Run(seed, Options{})
+		a, b := tools.Run(seed, Options{Guarded: *guarded}), Run(seed, Options{Guarded: *guarded})
 		if a.Hash != b.Hash || a.Counts != b.Counts || a.Virtual != b.Virtual {
 			t.Errorf("seed %d: %016x and %016x, %v and %v", seed, a.Hash, b.Hash, a.Virtual, b.Virtual)
 		}
 	}
-	if Run(1, Options{}).Hash == Run(2, Options{}).Hash {
+	if Run(1, Options{Guarded: *guarded}).Hash == Run(2, Options{Guarded: *guarded}).Hash {
 		t.Error("two seeds make one world")
 	}
 }
@@ -143,6 +143,6 @@ func TestSameSeedSameWorld(t *testing.T) {
 func BenchmarkWorld(b *testing.B) {
 	b.ReportAllocs()
 	start := time.Now()
-	live(1, b.N, Options{}, func(*Report) bool { return true })
+	live(1, b.N, Options{Guarded: *guarded}, func(*Report) bool { return true })
 	b.ReportMetric(float64(b.N)/time.Since(start).Minutes(), "worlds/min")
 }
