@@ -46,6 +46,7 @@ func (p *Producer[K, V]) CloseTimeout(d time.Duration) error {
 // every outcome is delivered and nothing of the producer runs any more. The error is what closing serializers,
 // partitioner and interceptors gave; running out of time is no error, the Report tells.
 func (p *Producer[K, V]) Shutdown(ctx context.Context) (Report, error) {
+	ctx = orBackground(ctx)
 	c := &p.core
 	c.acc.Close()
 	c.engine.BeginClose()
@@ -87,6 +88,7 @@ func (c *core) report() Report {
 // outcome and its callback has run, or until ctx ends. Inside a callback it returns ErrIllegalState, since the callback
 // would wait for itself. After Close it returns at once.
 func (p *Producer[K, V]) Flush(ctx context.Context) error {
+	ctx = orBackground(ctx)
 	c := &p.core
 	if c.engine.OnDeliveryGoroutine() {
 		return fmt.Errorf("%w: Flush cannot be called from within a callback", kerr.ErrIllegalState)

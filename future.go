@@ -23,6 +23,7 @@ type Future struct {
 // The error is what the callback got: a *ProducerError for whatever brokers and time-outs say. Metadata names topic and
 // partition in any case.
 func (f Future) Wait(ctx context.Context) (RecordMetadata, error) {
+	ctx = orBackground(ctx)
 	if f.result == nil {
 		<-ctx.Done()
 		return RecordMetadata{Partition: -1, Offset: -1, KeySize: -1, ValueSize: -1}, ctx.Err()

@@ -1,6 +1,7 @@
 package linger
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -75,9 +76,17 @@ func (a *acked[K, V]) Done(o accumulator.Outcome) {
 	}
 }
 
-// wrap keeps what the outcome's hearers need; the headers are copied since the record's stay the caller's.
+// wrap keeps what the outcome's hearers need; the headers are copied, values too, since the record's stay the caller's.
 func (c *chain[K, V]) wrap(headers []Header, cb Callback) accumulator.Callback {
-	return &acked[K, V]{chain: c, headers: slices.Clone(headers), callback: cb}
+	return &acked[K, V]{chain: c, headers: cloneHeaders(headers), callback: cb}
+}
+
+func cloneHeaders(headers []Header) []Header {
+	out := slices.Clone(headers)
+	for i := range out {
+		out[i].Value = bytes.Clone(out[i].Value)
+	}
+	return out
 }
 
 func recoverTo(err *error) {

@@ -57,11 +57,12 @@ type core struct {
 // PartitionsFor lists topic's partitions, waiting for metadata like Send, at most max.block.ms or until ctx ends. After
 // Close it tells what is known and fetches nothing more.
 func (p *Producer[K, V]) PartitionsFor(ctx context.Context, topic string) ([]PartitionInfo, error) {
+	ctx = orBackground(ctx)
 	c := &p.core
 	if topic == "" {
 		return nil, illegal("partitions", "", "topic cannot be empty")
 	}
-	_, _, err := c.engine.WaitTopic(ctx, topic, engine.AnyPartition, c.maxBlock)
+	_, _, _, err := c.engine.WaitTopic(ctx, topic, engine.AnyPartition, c.maxBlock)
 	if errors.Is(err, kerr.ErrClosedDuringSend) {
 		return nil, &kerr.Error{Op: "partitions", Topic: topic, Partition: -1, Class: kerr.ClassFatal, Msg: "Requested metadata update after close", Err: kerr.ErrClosedDuringSend}
 	}

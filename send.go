@@ -23,6 +23,7 @@ import (
 //
 // Send is safe for concurrent use. The record's slices may be reused once it has returned.
 func (p *Producer[K, V]) Send(ctx context.Context, r Record[K, V], cb Callback) (Future, error) {
+	ctx = orBackground(ctx)
 	if p.interceptors != nil {
 		return p.sendIntercepted(ctx, r, cb, false)
 	}
@@ -72,6 +73,7 @@ type draft struct {
 	told     int32 // what a failure says: the record's own, from the append on the chosen one (Java: AppendCallbacks)
 
 	known  *accumulator.Topic
+	count  int32         // its partitions
 	budget time.Duration // what is left of max.block.ms
 }
 
@@ -126,7 +128,7 @@ func (c *core) append(ctx context.Context, timestamp time.Time, d *draft) (Futur
 	// a batch (KIP-794).
 	e := &d.entry
 	if e.Partition < 0 && e.Key != nil && !c.ignoreKeys {
-		e.Partition = partition.ForKey(e.Key, int(d.known.PartitionCount()))
+		e.Partition = partition.ForKey(e.Key, int(d.count))
 	}
 	if err := c.checkSize(e); err != nil {
 		return Future{}, err
@@ -164,6 +166,8 @@ func (c *core) check(topic string, wish Partition, timestamp time.Time) error {
 	switch {
 	case topic == "":
 		return illegal("send", "", "Topic cannot be empty; set Record.Topic")
+	case len(topic) > maxTopicBytes:
+		return illegal("send", "", "Topic of %d bytes is longer than %d, which is what a request can carry; brokers allow 249", len(topic), maxTopicBytes)
 	case !timestamp.IsZero() && timestamp.UnixMilli() < 0:
 		return illegal("send", topic, "Invalid timestamp: %d. Timestamp should always be non-negative or null.", timestamp.UnixMilli())
 	case wish.chosen && wish.number < 0:
@@ -174,22 +178,40 @@ func (c *core) check(topic string, wish Partition, timestamp time.Time) error {
 	return nil
 }
 
+// orBackground takes a nil context for one that never ends. A nil would only be noticed where a call has to wait, and by
+// then it stands in line for memory.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// maxTopicBytes is what a string of the protocol can hold. A longer name would make every metadata request unreadable.
+const maxTopicBytes = 1<<15 - 1
+
 // findTopic is the first of the two places that may block.
 func (c *core) findTopic(ctx context.Context, topic string, wish Partition, d *draft) error {
 	d.budget = c.maxBlock
 	if wish.chosen {
 		d.entry.Partition, d.told = wish.number, wish.number
 	}
-	if t := c.acc.Lookup(topic); t != nil && d.entry.Partition < t.PartitionCount() {
-		d.known = t
-		return nil
+	// The count is read once: it may become 0 at any moment, when the topic leaves the metadata.
+	if t := c.acc.Lookup(topic); t != nil {
+		if n := t.PartitionCount(); n > 0 && d.entry.Partition < n {
+			d.known, d.count = t, n
+			return nil
+		}
 	}
 	if d.never {
 		return c.tryTopic(topic, d)
 	}
-	t, waited, err := c.engine.WaitTopic(ctx, topic, d.entry.Partition, c.maxBlock)
-	d.known, d.budget = t, max(0, c.maxBlock-waited)
-	return err
+	t, n, waited, err := c.engine.WaitTopic(ctx, topic, d.entry.Partition, c.maxBlock)
+	if err != nil {
+		return err
+	}
+	d.known, d.count, d.budget = t, n, max(0, c.maxBlock-waited)
+	return nil
 }
 
 // askPartitioner lets the configured partitioner choose: the second level, behind the record's own wish.
@@ -201,8 +223,8 @@ func (p *Producer[K, V]) askPartitioner(r *Record[K, V], d *draft) error {
 	if n < 0 {
 		return illegal("send", r.Topic, "The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", n)
 	}
-	if count := d.known.PartitionCount(); n >= count {
-		return illegal("send", r.Topic, "The partitioner generated partition number %d, but topic %s has %d partitions.", n, r.Topic, count)
+	if n >= d.count {
+		return illegal("send", r.Topic, "The partitioner generated partition number %d, but topic %s has %d partitions.", n, r.Topic, d.count)
 	}
 	d.entry.Partition = n
 	return nil

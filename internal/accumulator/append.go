@@ -44,7 +44,7 @@ func (t *Topic) tryAppend(p int32, e *Entry, r *Appended) (ok bool) {
 	var choice *partition.Choice
 	var view *partition.View
 	if p == AnyPartition {
-		if view = t.view.Load(); view == nil {
+		if view = t.view.Load(); view == nil || view.Count == 0 {
 			return false
 		}
 		choice = t.sticky.Peek(view)

@@ -151,7 +151,7 @@ func (s *Schedule) takeHead(q *Queue, b *Batch, d *drain) taking {
 // addInFlight keeps InFlight in the order of creation: a batch that is tried again may leave after a younger one.
 func (q *Queue) addInFlight(b *Batch) {
 	q.InFlight = append(q.InFlight, b)
-	for i := len(q.InFlight) - 1; i > 0 && q.InFlight[i-1].order > b.order; i-- {
+	for i := len(q.InFlight) - 1; i > 0 && q.InFlight[i-1].order-b.order > 0; i-- {
 		q.InFlight[i-1], q.InFlight[i] = q.InFlight[i], q.InFlight[i-1]
 	}
 }

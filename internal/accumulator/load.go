@@ -48,6 +48,7 @@ func (s *Schedule) renew(t *Topic) {
 		t.sticky.UpdateLoad(nil, nil, nil, 0)
 		return
 	}
+	s.place(t) // its queues may all be new
 	n := s.gatherLoad(t, m, queues)
 	l := &s.loadStats
 	t.sticky.UpdateLoad(l.queues, l.partitions, l.racks, n)

@@ -159,14 +159,20 @@ func (s *Schedule) meet(q *Queue) {
 	q.known, q.order, q.epoch = true, int32(len(s.queues)), -1
 	s.queues = append(s.queues, q)
 	t := q.Topic
-	if t.step.places == nil {
-		t.step.places = s.places[t.Name]
-		if m := s.topic(t); m != nil {
-			t.step.id = m.ID
-		}
-	}
+	s.place(t)
 	s.settle(q)
 	s.reload(t)
+}
+
+// place gives a topic that the app made since the last SetCluster the places of its partitions.
+func (s *Schedule) place(t *Topic) {
+	if t.step.places != nil {
+		return
+	}
+	t.step.places = s.places[t.Name]
+	if m := s.topic(t); m != nil {
+		t.step.id = m.ID
+	}
 }
 
 // topic is what the cluster knows of t, nil for nothing.

@@ -16,24 +16,28 @@ import (
 const AnyPartition int32 = -1
 
 // WaitTopic blocks until metadata knows the topic and, unless it is AnyPartition, the partition: at most for budget,
-// until ctx ends, or until the engine closes (Java: KafkaProducer.waitOnMetadata). It returns how long it waited.
+// until ctx ends, or until the engine closes (Java: KafkaProducer.waitOnMetadata). It returns how many partitions there are
+// and how long it waited.
 //
 // Errors: kerr.ErrTimeout with the topic's last error as its cause; what the broker says of the topic; the fatal error
 // of the metadata; kerr.ErrInterrupted around ctx's; kerr.ErrClosedDuringSend.
-func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, budget time.Duration) (*accumulator.Topic, time.Duration, error) {
+func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, budget time.Duration) (t *accumulator.Topic, count int32, waited time.Duration, err error) {
 	start := e.clk.Now()
 	deadline := start.Add(budget)
 	timer := e.clk.NewTimer(budget)
 	defer timer.Stop()
 	for first := true; ; first = false {
+		if e.acc.IsClosed() {
+			return nil, 0, e.clk.Now().Sub(start), kerr.ErrClosedDuringSend // nobody takes events any more
+		}
 		post := e.board.current()
-		t, err := e.known(post.view, name, partition, first)
+		t, count, err := e.known(post.view, name, partition, first)
 		if err != nil {
 			// What a caller is refused for may be over by now: whoever comes next sees a newer view.
 			e.inbox.post(sender.Event{Kind: sender.RefreshWanted, Topic: name})
 		}
 		if t != nil || err != nil {
-			return t, e.clk.Now().Sub(start), err
+			return t, count, e.clk.Now().Sub(start), err
 		}
 		// A view that only says that the search begins anew, or why a broker can't be reached, is no answer: asking again
 		// because of it would bring the next such view at once, and so on (Java does not wake its waiters then).
@@ -47,22 +51,22 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 			}
 		case <-timer.C():
 		case <-ctx.Done():
-			return nil, e.clk.Now().Sub(start), fmt.Errorf("%w: waiting for metadata of topic %s: %w", kerr.ErrInterrupted, name, ctx.Err())
+			return nil, 0, e.clk.Now().Sub(start), fmt.Errorf("%w: waiting for metadata of topic %s: %w", kerr.ErrInterrupted, name, ctx.Err())
 		case <-e.acc.Closed():
-			return nil, e.clk.Now().Sub(start), kerr.ErrClosedDuringSend
+			return nil, 0, e.clk.Now().Sub(start), kerr.ErrClosedDuringSend
 		}
-		return nil, e.clk.Now().Sub(start), e.missing(name, partition, budget)
+		return nil, 0, e.clk.Now().Sub(start), e.missing(name, partition, budget)
 	}
 }
 
 // Topic is WaitTopic that does not wait: nil without an error when metadata does not know the topic, or the partition.
-func (e *Engine) Topic(name string, partition int32) (*accumulator.Topic, error) {
+func (e *Engine) Topic(name string, partition int32) (t *accumulator.Topic, count int32, err error) {
 	return e.known(e.View(), name, partition, false)
 }
 
 // known is the topic if the view satisfies the caller, or the reason why waiting is no use. Of a view that was there
 // before the caller came, only what can't have changed is believed: an invalid name, and that no broker lets us in.
-func (e *Engine) known(v *metadata.View, name string, partition int32, old bool) (*accumulator.Topic, error) {
+func (e *Engine) known(v *metadata.View, name string, partition int32, old bool) (t *accumulator.Topic, count int32, err error) {
 	code := v.TopicErr(name)
 	refused := func(text string) error {
 		return &kerr.Error{Op: "send", Topic: name, Partition: -1, Code: code, Class: code.Class(), Msg: fmt.Sprintf(text, name)}
@@ -70,15 +74,15 @@ func (e *Engine) known(v *metadata.View, name string, partition int32, old bool)
 	mt := v.Topic(name)
 	switch {
 	case code == kerr.InvalidTopicException:
-		return nil, refused("Invalid topics: [%s]")
+		return nil, 0, refused("Invalid topics: [%s]")
 	case mt != nil && partition < int32(len(mt.Partitions)) && len(mt.Partitions) > 0:
-		return e.acc.Topic(name), nil
+		return e.acc.Topic(name), int32(len(mt.Partitions)), nil
 	case v.Fatal != nil:
-		return nil, v.Fatal
+		return nil, 0, v.Fatal
 	case code == kerr.TopicAuthorizationFailed && !old:
-		return nil, refused("Not authorized to access topics: [%s]")
+		return nil, 0, refused("Not authorized to access topics: [%s]")
 	}
-	return nil, nil
+	return nil, 0, nil
 }
 
 func (e *Engine) missing(name string, partition int32, budget time.Duration) error {

@@ -31,6 +31,10 @@ func (s *Sender) identify(now clock.Instant) (mayProduce bool) {
 	}
 	s.noteIllegal(s.txn.BumpIfNeeded())
 	s.askForID(now)
+	if s.txn.Fatal() { // the broker speaks no version of ours
+		s.dropUndrained(s.txn.LastError())
+		return false
+	}
 	return !s.txn.RequestOut() && !s.txn.HasPending()
 }
 

@@ -119,8 +119,8 @@ func (s *Sender) end(b *accumulator.Batch, e accumulator.Ending) {
 	if b.Ended() {
 		return
 	}
-	s.count(b, e)
 	s.fx.Completions = append(s.fx.Completions, s.sched.Complete(b, e))
+	s.count(b, e) // behind Complete: until then an open batch may still grow
 	s.undelivered++
 	if s.o.Faults.FreeAtExpiry {
 		s.sched.DropHolder(b)
