@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,6 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // engine is a goroutine that turns, answers and delivers as fast as it is nudged.
 type engine struct {
 	*fixture
+	codec     compress.Type
+	toSeal    chan *Batch // to the workers; closed when the engine ends
+	sealed    chan *Batch // back from them
 	nudges    chan struct{}
 	stop      chan struct{}
 	stopped   sync.WaitGroup
@@ -29,14 +33,32 @@ type engine struct {
 }
 
 func startEngine(t *testing.T, s setup) *engine {
-	e := &engine{nudges: make(chan struct{}, 1), stop: make(chan struct{})}
+	e := &engine{codec: s.codec, nudges: make(chan struct{}, 1), stop: make(chan struct{})}
+	e.toSeal, e.sealed = make(chan *Batch, 1000), make(chan *Batch, 1000)
 	s.nudge = e.nudge
 	s.random = func() int32 { return int32(rand.Uint32()) }
 	e.fixture = newFixture(t, s)
 	e.setCluster(leaders4, nil, nil)
 	e.sched.splitSize = 300
 	e.stopped.Go(e.run)
+	for range 2 {
+		e.stopped.Go(e.work)
+	}
 	return e
+}
+
+// work is a compression worker. It ends when the engine does.
+func (e *engine) work() {
+	c, err := compress.NewCompressor(e.codec.Default())
+	if err != nil {
+		e.tb.Errorf("%v", err)
+		return
+	}
+	for b := range e.toSeal {
+		b.Seal(c)
+		e.sealed <- b
+		e.nudge()
+	}
 }
 
 func (e *engine) nudge() {
@@ -48,6 +70,7 @@ func (e *engine) nudge() {
 
 // run ends once stop is closed and nothing is left.
 func (e *engine) run() {
+	defer close(e.toSeal)
 	stop := e.stop
 	for turn := 0; ; turn++ {
 		select {
@@ -61,6 +84,7 @@ func (e *engine) run() {
 			return
 		}
 		if stop == nil {
+			runtime.Gosched()
 			e.nudge()
 		}
 	}
@@ -69,11 +93,22 @@ func (e *engine) run() {
 // turn reports whether it did something.
 func (e *engine) turn(turn int) (busy bool) {
 	now := e.clk.Now()
+	for back := true; back; {
+		select {
+		case b := <-e.sealed:
+			e.sched.Sealed(b)
+		default:
+			back = false
+		}
+	}
 	e.sched.Refresh(now)
 	for _, node := range e.sched.Ready(now, nil) {
 		e.out = e.sched.Drain(now, node, 1<<20, nil, e.out)
 	}
-	busy = e.seal() || len(e.out) > 0
+	for _, b := range e.sched.Seals(nil) {
+		e.toSeal <- b
+	}
+	busy = len(e.out) > 0
 	for i, b := range e.out {
 		switch {
 		case (turn+i)%7 == 3 && b.Attempts == 0 && !b.Piece():
