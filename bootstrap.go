@@ -46,6 +46,9 @@ func bootstrapServers(v *config.Values, names transport.Names, log *slog.Logger)
 	return servers, nil
 }
 
+// asItIs is the name service of a producer with a dialer of its own: it leaves names to the dialer.
+func asItIs(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
+
 // namesOf is the server when its name resolves, or the server under the names of its addresses.
 func namesOf(s client.HostPort, names transport.Names, canonical bool) ([]client.HostPort, error) {
 	ctx := context.Background() // New has no limit of its own: the resolver's is the limit, as in Java

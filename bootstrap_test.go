@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +134,24 @@ func TestWaitingForBrokersOutOfReachDoesNotKeepTheLoopBusy(t *testing.T) {
 		rest(59 * time.Second)
 		if turns, dials := p.Turns(), c.dials(); turns > 1000 || dials > 100 || dials < 30 {
 			t.Errorf("%d turns and %d dials in a minute, want a few per back-off, which grows to a second", turns, dials)
+		}
+	})
+}
+
+// A dialer of the application's own gets the names as they are: nothing is looked up, not even in New.
+func TestOwnDialerGetsNamesUnresolved(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) { // where a look-up by the system would be fatal
+		c.topic("t", 1)
+		c.onDial = func(ctx context.Context, addr string) (net.Conn, error) {
+			if addr == "kafka.far.away:9092" {
+				return c.connect(1), nil
+			}
+			return nil, nil
+		}
+		p := c.producer(linger.BootstrapServers("kafka.far.away:9092"))
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		if c.dialled[0] != "kafka.far.away:9092" {
+			t.Errorf("dialled %q", c.dialled)
 		}
 	})
 }

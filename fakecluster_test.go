@@ -235,13 +235,18 @@ func (c *cluster) dial(ctx context.Context, network, addr string) (net.Conn, err
 	}
 	for _, id := range brokers {
 		if addr == brokerAddr(id) {
-			ours, theirs := net.Pipe()
-			c.change(func() { c.conns[theirs] = id })
-			go c.serve(theirs, id)
-			return ours, nil
+			return c.connect(id), nil
 		}
 	}
 	return nil, fmt.Errorf("dial %s %s: connection refused", network, addr)
+}
+
+// connect opens a connection to the broker.
+func (c *cluster) connect(id int32) net.Conn {
+	ours, theirs := net.Pipe()
+	c.change(func() { c.conns[theirs] = id })
+	go c.serve(theirs, id)
+	return ours
 }
 
 // close cuts all connections, closeBroker those of one broker.

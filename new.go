@@ -175,6 +175,9 @@ func (c *core) build(o *options, cfg *config.Config) error {
 	for _, l := range cfg.Lines {
 		c.logLine(l)
 	}
+	if o.dialer != nil && o.names.Resolver == nil {
+		o.names.Resolver = asItIs
+	}
 	servers, err := bootstrapServers(v, o.names, c.log)
 	if err != nil {
 		return err

@@ -39,7 +39,8 @@ func WithInterceptors[K, V any](list ...Interceptor[K, V]) Option {
 }
 
 // WithDialer opens connections by dial instead of the system's TCP, for proxies and tests. dial must honour its context
-// and may be called from several goroutines.
+// and may be called from several goroutines. It gets a broker's host and port as the broker gives them: names are looked up
+// by dial, or by whom it asks, and never here.
 func WithDialer(dial func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
 	return func(o *options) error { o.dialer = dial; return nil }
 }
