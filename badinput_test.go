@@ -47,7 +47,7 @@ func TestMalformedOptionsAreNamed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			key := linger.Serializer[[]byte](linger.ByteArray)
+			key := linger.ByteArray
 			if strings.Contains(tt.name, "serializer") {
 				key = nil
 			}

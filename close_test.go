@@ -270,7 +270,7 @@ func TestNothingOutlivesAProducer(t *testing.T) {
 		"no brokers": func(c *cluster, p producer) { c.setBrokers(0); c.close(); _ = p.CloseTimeout(time.Second) },
 		"silent": func(c *cluster, p producer) {
 			c.on(kmsg.Produce, func(*call) bool { return true })
-			p.CloseTimeout(time.Second)
+			_ = p.CloseTimeout(time.Second)
 		},
 	}
 	for name, end := range ends {

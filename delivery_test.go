@@ -30,7 +30,7 @@ func loops(t *testing.T, clientID string) int {
 	for _, stack := range strings.Split(profile.String(), "\n\n") {
 		if strings.Contains(stack, `"kafka-producer-network-thread | `+clientID+`"`) && strings.Contains(stack, "engine.(*Engine).run+") {
 			var each int
-			fmt.Sscan(strings.TrimPrefix(stack, "goroutine profile"), &each)
+			_, _ = fmt.Sscan(strings.TrimPrefix(stack, "goroutine profile"), &each)
 			n += max(each, 1)
 		}
 	}

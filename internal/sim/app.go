@@ -336,7 +336,7 @@ func (w *world) countOutcome(o *accumulator.Outcome) {
 // isExpiry tells an expired batch from one whose last answer was REQUEST_TIMED_OUT.
 func isExpiry(err error) bool {
 	e, ok := errors.AsType[*kerr.Error](err)
-	return ok && e.Err == kerr.ErrTimeout
+	return ok && errors.Is(e.Err, kerr.ErrTimeout)
 }
 
 // recognize finds out which record was written to p, and compares it byte by byte; -1 when it is none of ours.
