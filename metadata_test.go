@@ -273,3 +273,19 @@ func TestLeadersOfOlderEpochsAreOldNews(t *testing.T) {
 		}
 	})
 }
+
+// META-14: a topic that nobody used for metadata.max.idle.ms leaves the metadata; a record with a key that comes later waits for
+// it anew and keeps its partition.
+func TestKeyedRecordFindsATopicThatWasForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 3)
+		p := c.producer(linger.MetadataMaxAge(time.Second), linger.MetadataMaxIdle(5*time.Second))
+		r := rec{Topic: "t", Key: []byte("key"), Value: []byte("v")}
+		before := mustWait(t, mustSend(t, p, r, nil))
+		elapse(time.Minute)
+		after := mustWait(t, mustSend(t, p, r, nil))
+		if after.Partition != before.Partition {
+			t.Errorf("partition %d, and %d once the topic was fetched anew", before.Partition, after.Partition)
+		}
+	})
+}
