@@ -27,9 +27,6 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 	timer := e.clk.NewTimer(budget)
 	defer timer.Stop()
 	for first := true; ; first = false {
-		if e.acc.IsClosed() {
-			return nil, 0, e.clk.Now().Sub(start), kerr.ErrClosedDuringSend // nobody takes events any more
-		}
 		post := e.board.current()
 		t, count, err := e.known(post.view, name, partition, first)
 		if err != nil {
@@ -38,6 +35,9 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 		}
 		if t != nil || err != nil {
 			return t, count, e.clk.Now().Sub(start), err
+		}
+		if e.acc.IsClosed() {
+			return nil, 0, e.clk.Now().Sub(start), kerr.ErrClosedDuringSend // nobody takes events any more
 		}
 		// A view that only says that the search begins anew, or why a broker can't be reached, is no answer: asking again
 		// because of it would bring the next such view at once, and so on (Java does not wake its waiters then).
