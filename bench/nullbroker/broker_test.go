@@ -76,7 +76,8 @@ func TestAllClientsBringTheSameRecords(t *testing.T) {
 				if got, want := seen.Contents.Sequenced > 0, w.Idempotence; got != want {
 					t.Errorf("%s: batches with a producer id: %t, want %t", client, got, want)
 				}
-				if got, want := seen.Contents.Compressed == seen.Batches, w.Compression != "none"; got != want {
+				// Some clients send a batch that does not shrink as it is, so that not every batch has the codec.
+				if got, want := seen.Contents.Compressed > 0, w.Compression != "none"; got != want {
 					t.Errorf("%s: batches with a codec: %t, want %t", client, got, want)
 				}
 				got := *seen.Contents
