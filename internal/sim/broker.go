@@ -27,21 +27,20 @@ type broker struct {
 
 func (b *broker) host() string { return fmt.Sprintf("broker%d", b.id) }
 
-// arrive queues a frame.
-func (b *broker) arrive(c *socket, frame []byte) {
+// arrive queues a frame, and reports whether anybody was there to do so.
+func (b *broker) arrive(c *socket, frame []byte) bool {
 	w := b.w
 	h, body, err := readHeader(frame)
 	if err != nil {
 		w.fail("broker %d received what is no request: %v", b.id, err)
-		return
+		return false
 	}
 	if !b.up {
-		return
+		return false
 	}
 	arrived, life := w.now, b.restarts
 	f := b.drawFault(h)
 	b.freeAt = max(b.freeAt, w.now).Add(time.Duration(w.dice.IntN(300_000)))
-	c.queued++
 	w.agenda.add(b.freeAt, func() {
 		c.queued--
 		if b.up && b.restarts == life {
@@ -52,6 +51,7 @@ func (b *broker) arrive(c *socket, frame []byte) {
 		w.fault(f)
 		c.cut(errReset)
 	}
+	return true
 }
 
 // Faults that requests meet, by API.

@@ -124,7 +124,7 @@ func (c *cluster) trouble() {
 		w.fault(WallClockJumps)
 		w.clk.SetWallMs(w.clk.WallMs() + int64(w.dice.between(-100_000, 100_000)))
 	default:
-		c.forget(c.partitions[w.dice.IntN(len(c.partitions))])
+		c.forgetSoon(c.partitions[w.dice.IntN(len(c.partitions))], 50)
 	}
 }
 
@@ -218,16 +218,26 @@ func (c *cluster) comeBack(b *broker) {
 	}
 }
 
-// forget deletes the records of p, and with them what p knows of producers. It waits for a moment at which nothing of p
-// is in doubt: else Kafka itself could not tell a batch that comes again from a new one.
-func (c *cluster) forget(p *plog) {
-	if p.undecided > 0 || len(p.producers) == 0 || c.w.set.firstSequence == welcome {
-		return // a broker that forgets and then lets anyone begin anywhere can't keep any order
+// forgetSoon is forget at the next quiet moment, if there is one within so many milliseconds.
+func (c *cluster) forgetSoon(p *plog, ms int) {
+	if c.w.healed || c.forget(p) || ms == 0 {
+		return
+	}
+	c.w.after(time.Millisecond, func() { c.forgetSoon(p, ms-1) })
+}
+
+// forget deletes the records of p, and with them what p knows of producers; false means not now. Nothing may be in doubt
+// or on its way: else Kafka itself could not tell a batch that comes again from a new one. For the same reason a broker
+// that lets an unknown producer begin anywhere never forgets.
+func (c *cluster) forget(p *plog) bool {
+	if p.undecided > 0 || len(p.producers) == 0 || c.w.set.firstSequence == welcome || !c.w.net.quiet() {
+		return false
 	}
 	c.w.fault(ProducerForgotten)
 	c.w.trace.note(c.w.now, "cluster", "partition %d forgets its producers", int64(p.no))
 	p.logStart = int64(len(p.log))
 	clear(p.producers)
+	return true
 }
 
 // heal ends all trouble: everybody is up, leads, and knows.

@@ -33,7 +33,7 @@ type socket struct {
 	arrivals clock.Instant // when the last frame from the broker arrives
 	told     clock.Instant // when the last Written is reported
 	lastUse  clock.Instant
-	queued   int // requests at the broker, not handled yet
+	queued   int // requests at the broker or on their way there, not handled yet
 	open     int // requests that are to be answered and have not been
 }
 
@@ -244,9 +244,10 @@ func (c *socket) wrote() {
 	c.busy = false
 	c.lastUse = w.now
 	x.vec = nil
+	c.queued++
 	w.after(w.set.latency, func() {
-		if c.state < closing {
-			c.broker.arrive(c, x.read)
+		if c.state >= closing || !c.broker.arrive(c, x.read) {
+			c.queued--
 		}
 	})
 	c.told = max(c.told, w.now)
@@ -317,6 +318,16 @@ func (c *socket) lookUnbroken(x *write) {
 			c.w.fail("a produce request changed while it was being written: %v", err)
 		}
 	}
+}
+
+// quiet reports whether no request is on its way to a broker or waits at one.
+func (n *network) quiet() bool {
+	for _, c := range n.links {
+		if c.queued > 0 || len(c.writes) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // cutAll ends every link of the broker.
