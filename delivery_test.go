@@ -192,6 +192,111 @@ func TestResponsesEndRetryOrFailBatches(t *testing.T) {
 	})
 }
 
+// RESP-10: when a single record is at fault the batch's own error names what is wrong with it; the rest hears of a bad batch.
+func TestTheOneRecordAtFaultGetsTheBatchsCode(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.Linger(10 * time.Millisecond))
+		warm(t, p)
+		c.on(kmsg.Produce, func(call *call) bool {
+			c.mu.Lock()
+			resp := call.produced(func(*fakeTopic, batch) (kerr.Code, int64) { return kerr.InvalidTimestamp, -1 })
+			c.mu.Unlock()
+			bad := kmsg.NewProduceResponseTopicPartitionErrorRecord()
+			bad.RelativeOffset, bad.ErrorMessage = 1, kmsg.StringPtr("too old")
+			resp.Topics[0].Partitions[0].ErrorRecords = append(resp.Topics[0].Partitions[0].ErrorRecords, bad)
+			call.answer(resp)
+			return true
+		})
+		var fs []linger.Future
+		for range 3 {
+			fs = append(fs, mustSend(t, p, plain("v"), nil))
+		}
+		for i, f := range fs {
+			_, err := f.Wait(t.Context())
+			if one := errors.Is(err, &kerr.Error{Code: kerr.InvalidTimestamp}); one != (i == 1) {
+				t.Errorf("record %d: %v", i, err)
+			}
+			if i == 1 && !strings.Contains(err.Error(), "too old") {
+				t.Errorf("the error does not give the broker's words: %v", err)
+			}
+		}
+	})
+}
+
+// An answer is matched by topic and partition, in whatever order the broker puts them.
+func TestAnswersInAnotherOrderAreMatched(t *testing.T) {
+	for _, produce := range []int16{7, 13} { // topics by name and by id
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.topic("t", 3)
+			c.topic("u", 3)
+			c.maxAPI[kmsg.Produce] = produce
+			p := c.producer(linger.Linger(10 * time.Millisecond))
+			warm(t, p)
+			if err := p.Warm(t.Context(), "u"); err != nil {
+				t.Fatal(err)
+			}
+			c.on(kmsg.Produce, func(call *call) bool {
+				c.mu.Lock()
+				resp := call.produced(func(_ *fakeTopic, b batch) (kerr.Code, int64) {
+					return kerr.None, 100*int64(b.topic[0]) + int64(b.partition)
+				})
+				c.mu.Unlock()
+				slices.Reverse(resp.Topics)
+				for i := range resp.Topics {
+					slices.Reverse(resp.Topics[i].Partitions)
+				}
+				call.answer(resp)
+				return true
+			})
+			fs := map[int64]linger.Future{}
+			for part := range int32(3) {
+				fs[100*'t'+int64(part)] = mustSend(t, p, plainOn(part, "v"), nil)
+				fs[100*'u'+int64(part)] = mustSend(t, p, rec{Topic: "u", Partition: linger.On(part)}, nil)
+			}
+			for want, f := range fs {
+				if md := mustWait(t, f); md.Offset != want {
+					t.Errorf("version %d, %s-%d: offset %d, want %d", produce, md.Topic, md.Partition, md.Offset, want)
+				}
+			}
+		})
+	}
+}
+
+// TUNE-07, SND-27, ACC-37: with one request in flight a partition's next batch waits for the one that is out, also when
+// another broker leads the partition by now.
+func TestOneInFlightIsAPartitionsLimitToo(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(2)
+		ft := c.topic("t", 2)
+		p := c.producer(linger.EnableIdempotence(false), linger.MaxInFlightRequestsPerConnection(1), linger.Linger(0), linger.MetadataMaxAge(time.Second))
+		warm(t, p)
+		for part := range int32(2) {
+			mustWait(t, mustSend(t, p, plainOn(part, "connects"), nil))
+		}
+		c.on(kmsg.Produce, func(call *call) bool {
+			if call.batches()[0].values()[0] != "a" {
+				return false
+			}
+			time.AfterFunc(10*time.Second, call.asUsual)
+			return true
+		})
+		a := mustSend(t, p, plainOn(0, "a"), nil)
+		rest(time.Second)
+		c.change(func() { ft.leaders[0], ft.epochs[0] = 2, 2 })
+		rest(3 * time.Second) // the new leader is known
+		b := mustSend(t, p, plainOn(0, "b"), nil)
+		rest(3 * time.Second)
+		if a.Ready() || b.Ready() {
+			t.Error("b overtook a")
+		}
+		mustWait(t, b)
+		if got := c.values("t", 0); !cmp.Equal(got, []string{"connects", "a", "b"}) {
+			t.Errorf("the log holds %q", got)
+		}
+	})
+}
+
 // RESP-13, RESP-04: when the retries are used up the application hears of too few replicas; nothing is dropped in silence.
 func TestNotEnoughReplicasReachesTheApplication(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {

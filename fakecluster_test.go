@@ -40,6 +40,7 @@ type cluster struct {
 	maxAPI  map[kmsg.Key]int16
 	logs    []logLine
 	checks  bool // sequences
+	racks   map[int32]string
 }
 
 type logLine struct {
@@ -285,6 +286,13 @@ func (c *cluster) count(name string) (n int) {
 // open counts connections that neither side has closed. The caller holds c.mu.
 func (c *cluster) open() int { return len(c.conns) }
 
+// openNow is open for who does not hold c.mu.
+func (c *cluster) openNow() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open()
+}
+
 func (c *cluster) serve(conn net.Conn, broker int32) {
 	defer c.change(func() { delete(c.conns, conn) })
 	defer conn.Close()
@@ -422,6 +430,9 @@ func (c *cluster) metadata(req *kmsg.MetadataRequest) *kmsg.MetadataResponse {
 		b := kmsg.NewMetadataResponseBroker()
 		host, _, _ := net.SplitHostPort(brokerAddr(id))
 		b.NodeID, b.Host, b.Port = id, host, 9092
+		if rack, ok := c.racks[id]; ok {
+			b.Rack = &rack
+		}
 		resp.Brokers = append(resp.Brokers, b)
 	}
 	for _, asked := range req.Topics {

@@ -136,7 +136,11 @@ func TestWaitForMetadataEndsWithTheAnswer(t *testing.T) {
 // META-12, CLOSE-08, B09: closing wakes those who wait for metadata; they hear that it closed during the send.
 func TestCloseWakesWhoWaitsForMetadata(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
-		p := c.producer(linger.MaxBlock(time.Hour), linger.MetadataMaxAge(5*time.Minute))
+		c.topic("t", 1)
+		p := c.producer(linger.MaxBlock(time.Hour), linger.DeliveryTimeout(time.Hour))
+		warm(t, p)
+		c.on(kmsg.Produce, func(*call) bool { return true })
+		mustSend(t, p, plain("keeps the close waiting"), nil)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		var errs []error
@@ -144,8 +148,9 @@ func TestCloseWakesWhoWaitsForMetadata(t *testing.T) {
 		wg.Go(func() { _, err := p.Send(t.Context(), rec{Topic: "nope"}, failIfCalled(t)); fail(err) })
 		wg.Go(func() { _, err := p.PartitionsFor(t.Context(), "nope"); fail(err) })
 		rest(10 * time.Second)
-		if d := took(func() { p.Close(); wg.Wait() }); d != 0 {
-			t.Errorf("close and the waiters took %v", d)
+		go p.Close()
+		if d := took(wg.Wait); d != 0 {
+			t.Errorf("the waiters took %v, with the close still waiting for its records", d)
 		}
 		for _, err := range errs {
 			if !errors.Is(err, linger.ErrClosedDuringSend) || !errors.Is(err, linger.ErrClosed) {
@@ -286,6 +291,21 @@ func TestKeyedRecordFindsATopicThatWasForgotten(t *testing.T) {
 		after := mustWait(t, mustSend(t, p, r, nil))
 		if after.Partition != before.Partition {
 			t.Errorf("partition %d, and %d once the topic was fetched anew", before.Partition, after.Partition)
+		}
+	})
+}
+
+// A cluster whose connections are all busy is not out of reach: nothing is started over.
+func TestBusyConnectionsAreNotGivenUp(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.MaxInFlightRequestsPerConnection(1), linger.MetadataMaxAge(2*time.Second), linger.Acks("1"))
+		mustWait(t, mustSend(t, p, plain("connects"), nil))
+		c.on(kmsg.Produce, func(call *call) bool { time.AfterFunc(20*time.Second, call.asUsual); return true })
+		dials := c.dials()
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		if n := c.dials() - dials; n != 0 {
+			t.Errorf("%d new connections while a request was out", n)
 		}
 	})
 }

@@ -187,11 +187,11 @@ func (c *core) build(o *options, cfg *config.Config) error {
 	c.maxBlock = clock.Ms(v.MaxBlockMs)
 	c.maxRequestSize, c.bufferMemory, c.ignoreKeys = v.MaxRequestSize, v.BufferMemory, v.IgnoreKeys
 	c.closed = make(chan struct{})
-	mode := bufferpool.Full
+	mode, poolable := bufferpool.Full, v.BatchSize
 	if v.IncrementalAllocation {
-		mode = bufferpool.Incremental
+		mode, poolable = bufferpool.Incremental, config.ChunkSize
 	}
-	c.pool = bufferpool.New(v.BufferMemory, v.BatchSize, mode, c.clk)
+	c.pool = bufferpool.New(v.BufferMemory, poolable, mode, c.clk)
 	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	c.acc = accumulator.New(accumulator.Options{
 		BatchSize: v.BatchSize, Linger: clock.Ms(v.LingerMs), DeliveryTimeout: clock.Ms(v.DeliveryTimeoutMs),
@@ -203,11 +203,13 @@ func (c *core) build(o *options, cfg *config.Config) error {
 		MaxAgeMs: v.MetadataMaxAgeMs, MaxIdleMs: v.MetadataMaxIdleMs, Backoff: retryBackoff(v), ReconnectBackoffMs: v.ReconnectBackoffMs,
 		Rebootstrap: v.Rebootstrap, RebootstrapTriggerMs: v.RebootstrapTriggerMs, Random: rng.Float64,
 	})
+	check, _ := cfg.Get("metadata.cluster.check.enable")
+	clusterCheck, _ := check.(bool)
 	machine := client.New(client.Options{
 		ClientID: v.ClientID, SoftwareVersion: Version, MaxInFlight: v.MaxInFlight, RequestTimeout: clock.Ms(v.RequestTimeoutMs),
 		MaxIdle: clock.Ms(v.ConnectionsMaxIdleMs), ReconnectBackoffMs: v.ReconnectBackoffMs, ReconnectBackoffMaxMs: v.ReconnectBackoffMaxMs,
 		SetupTimeoutMs: v.SocketSetupTimeoutMs, SetupTimeoutMaxMs: v.SocketSetupTimeoutMaxMs, SendBuf: v.SendBufferBytes, RecvBuf: v.ReceiveBufferBytes,
-		RetryBackoff: clock.Ms(v.RetryBackoffMs), Rebootstrap: v.Rebootstrap, Rand: rng,
+		RetryBackoff: clock.Ms(v.RetryBackoffMs), Rebootstrap: v.Rebootstrap, ClusterCheck: clusterCheck, Rand: rng,
 	})
 	var manager *txn.Manager
 	if v.EnableIdempotence {

@@ -128,14 +128,25 @@ func TestWithoutAKeyRecordsStick(t *testing.T) {
 		if err := p.Flush(t.Context()); err != nil {
 			t.Error(err)
 		}
-		used := 0
-		for part := range 50 {
-			if len(c.values("t", part)) > 0 {
-				used++
+		used := func() (n int) {
+			for part := range 50 {
+				if len(c.values("t", part)) > 0 {
+					n++
+				}
 			}
+			return n
 		}
-		if used != 1 {
-			t.Errorf("20 small keyless records went to %d partitions, want 1", used)
+		if n := used(); n != 1 {
+			t.Errorf("20 small keyless records went to %d partitions, want 1", n)
+		}
+		for range 30 {
+			mustSend(t, p, linger.Record[string, string]{Topic: "t", Key: "k", Value: strings.Repeat("x", 9000)}, nil)
+		}
+		if err := p.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := used(); n < 5 {
+			t.Errorf("some 15 full batches went to %d partitions in all, want most to another one", n)
 		}
 	})
 }
@@ -312,5 +323,44 @@ func TestStickyBatchesAreFuller(t *testing.T) {
 	sticky, robin := batches(), batches(linger.WithPartitioner(linger.RoundRobin()))
 	if sticky*3 > robin {
 		t.Errorf("%d sticky batches, %d of round robin", sticky, robin)
+	}
+}
+
+// TUNE-09: a hot key spreads over partitions with a random affix, or with a partitioner that knows it.
+func TestHotKeysSpreadByAffixOrPartitioner(t *testing.T) {
+	spread := func(opt linger.Option, key func(i int) string) (used int) {
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.topic("t", 12)
+			opts := []linger.Option{linger.Linger(5 * time.Millisecond)}
+			if opt != nil {
+				opts = append(opts, opt)
+			}
+			p := c.producer(opts...)
+			for i := range 600 {
+				mustSend(t, p, rec{Topic: "t", Key: []byte(key(i)), Value: []byte("v")}, nil)
+			}
+			mustFlush(t, p)
+			for part := range 12 {
+				if n := len(c.values("t", part)); n > 0 && n < 200 {
+					used++
+				}
+			}
+		})
+		return used
+	}
+	hot := func(int) string { return "hot" }
+	if n := spread(nil, hot); n != 0 {
+		t.Errorf("a hot key alone: %d partitions with a share", n)
+	}
+	if n := spread(nil, func(i int) string { return fmt.Sprintf("hot-%d", i%24) }); n < 8 {
+		t.Errorf("with an affix out of 24: %d of 12 partitions have a share", n)
+	}
+	turns := 0
+	byHand := linger.PartitionerFunc(func(_ string, key, _ []byte, cl linger.Cluster) (int32, error) {
+		turns++
+		return int32(turns) % cl.PartitionCount("t"), nil
+	})
+	if n := spread(linger.WithPartitioner(byHand), hot); n != 12 {
+		t.Errorf("with a partitioner: %d of 12 partitions have a share", n)
 	}
 }

@@ -166,6 +166,22 @@ func TestTimestampIsTheTimeAfterTheWaitOrTheRecordsOwn(t *testing.T) {
 	})
 }
 
+// A record that finds no open batch has the time of its Send, however long nothing happened before.
+func TestDefaultTimestampAfterAPause(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.Linger(0))
+		warm(t, p)
+		for _, pause := range []time.Duration{time.Minute, 300 * time.Millisecond, 4 * time.Minute} {
+			rest(pause)
+			now := time.Now()
+			if lag := now.Sub(mustWait(t, mustSend(t, p, plain("v"), nil)).Timestamp); lag > 2*time.Millisecond {
+				t.Errorf("after a pause of %v the timestamp lags by %v", pause, lag)
+			}
+		}
+	})
+}
+
 // The default timestamp comes from a coarse clock, which may lag 2 ms.
 func TestDefaultTimestampLagsAtMostTwoMilliseconds(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
@@ -271,7 +287,7 @@ func TestRecordIsTheCallersAgainWhenSendReturns(t *testing.T) {
 		if want := []linger.Header{{Key: "a", Value: []byte("1")}, {Key: "b"}}; !cmp.Equal(got.headers, want) {
 			t.Errorf("sent headers %v, want %v", got.headers, want)
 		}
-		if len(told) != 2 || told[1].Key != "b" {
+		if len(told) != 2 || told[1].Key != "b" || string(told[0].Value) != "1" {
 			t.Errorf("the interceptor was told headers %v", told)
 		}
 	})

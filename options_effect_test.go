@@ -1,0 +1,337 @@
+package linger_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"linger"
+)
+
+// Each test here shows that an option reaches the part that obeys it; what the part does with it is shown there.
+
+// partitioner.adaptive.partitioning.enable and partitioner.availability.timeout.ms: keyless records avoid a partition whose
+// queue grows because its broker is busy.
+func TestAdaptivePartitioningAvoidsABusyBroker(t *testing.T) {
+	share := func(opts ...linger.Option) (free float64) {
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.setBrokers(2)
+			c.topic("t", 2)
+			p := c.producer(append(opts, linger.Linger(0), linger.BatchSize(1000), linger.MaxInFlightRequestsPerConnection(2), linger.Acks("1"))...)
+			warm(t, p)
+			for part := range int32(2) {
+				mustWait(t, mustSend(t, p, plainOn(part, "connects"), nil))
+			}
+			c.on(kmsg.Produce, func(call *call) bool { return call.broker == 2 })
+			mustSend(t, p, plainOn(1, "never answered"), nil)
+			const n = 2000
+			for range n {
+				rest(time.Millisecond)
+				mustSend(t, p, plain(strings.Repeat("x", 200)), nil)
+			}
+			rest(time.Second)
+			free = float64(len(c.values("t", 0))) / n
+		})
+		return free
+	}
+	uniform, adaptive := share(linger.PartitionerAdaptivePartitioningEnable(false)), share()
+	away := share(linger.PartitionerAvailabilityTimeout(50 * time.Millisecond))
+	// Uniform choices leave less than half for the free partition: a batch that can't go takes more records than one that can.
+	if uniform < 0.25 || uniform > 0.6 || adaptive < 0.8 || away < 0.97 {
+		t.Errorf("share of the free partition: uniform %.2f, adaptive %.2f, with an availability time-out %.2f; want less than a half, most, nearly all", uniform, adaptive, away)
+	}
+}
+
+// partitioner.rack.aware and client.rack: keyless records stay in the rack.
+func TestRackAwareRecordsStayInTheRack(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(3)
+		c.racks = map[int32]string{1: "a", 2: "b", 3: "a"}
+		c.topic("t", 3)
+		p := c.producer(linger.PartitionerRackAware(true), linger.ClientRack("b"), linger.BatchSize(300))
+		warm(t, p)
+		for range 100 {
+			mustSend(t, p, plain(strings.Repeat("x", 100)), nil)
+		}
+		mustFlush(t, p)
+		if n := len(c.values("t", 1)); n != 100 {
+			t.Errorf("%d of 100 records stayed in the rack", n)
+		}
+	})
+}
+
+// max.request.size bounds what goes into one request.
+func TestMaxRequestSizeBoundsARequest(t *testing.T) {
+	most := func(size int) (n int) {
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.topic("t", 4)
+			p := c.producer(linger.MaxRequestSize(size), linger.Linger(10*time.Millisecond))
+			warm(t, p)
+			mustWait(t, mustSend(t, p, plainOn(0, "connects"), nil))
+			c.on(kmsg.Produce, func(call *call) bool { n = max(n, len(call.batches())); return false })
+			for part := range int32(4) {
+				mustSend(t, p, plainOn(part, strings.Repeat("x", 900)), nil)
+			}
+			mustFlush(t, p)
+		})
+		return n
+	}
+	if got := []int{most(2100), most(1 << 20)}; !cmp.Equal(got, []int{2, 4}) {
+		t.Errorf("batches of 970 bytes in a request: %v, want 2 with 2100 bytes and all 4 with a million", got)
+	}
+}
+
+// connections.max.idle.ms closes what is not used. (As in Java that asks for metadata, which connects again.)
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.ConnectionsMaxIdle(5 * time.Second))
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		before := c.dials()
+		rest(31 * time.Second)
+		if n := c.dials() - before; n < 5 || n > 7 {
+			t.Errorf("%d new connections in 31s, want one each 5s", n)
+		}
+		if n := c.openNow(); n != 1 {
+			t.Errorf("%d connections are open", n)
+		}
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+	})
+}
+
+// metadata.cluster.check.enable: brokers are told which cluster they are taken for (KIP-1242).
+func TestClusterCheckTellsBrokersTheirCluster(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.topic("t", 1)
+			var told []string
+			c.on(kmsg.ApiVersions, func(call *call) bool {
+				if id := call.req.(*kmsg.ApiVersionsRequest).ClusterID; id != nil {
+					told = append(told, *id)
+				}
+				return false
+			})
+			p := c.producer(linger.MetadataClusterCheckEnable(on))
+			mustWait(t, mustSend(t, p, plain("v"), nil))
+			if (len(told) == 1 && told[0] == "cluster") != on {
+				t.Errorf("enabled %t: brokers were told %q", on, told)
+			}
+		})
+	}
+}
+
+// META-14: metadata.max.idle.ms forgets a topic that nobody uses; its next use asks for it.
+func TestIdleTopicsAreForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.MetadataMaxIdle(10*time.Second), linger.MetadataMaxAge(4*time.Second))
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		var asked [][]string
+		c.on(kmsg.Metadata, func(call *call) bool {
+			var topics []string
+			for _, t := range call.req.(*kmsg.MetadataRequest).Topics {
+				topics = append(topics, *t.Topic)
+			}
+			asked = append(asked, topics)
+			return false
+		})
+		rest(30 * time.Second)
+		if n := len(asked); n < 6 || !slices.Equal(asked[0], []string{"t"}) || len(asked[n-1]) != 0 {
+			t.Errorf("asked for %v, want t at first and nothing at last", asked)
+		}
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+	})
+}
+
+// socket.connection.setup.timeout.ms bounds a dial, reconnect.backoff.ms and reconnect.backoff.max.ms what is between two.
+func TestDialsAreBoundedAndSpaced(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		var mu sync.Mutex
+		var lasted []time.Duration
+		c.onDial = func(ctx context.Context, addr string) (net.Conn, error) {
+			start := time.Now()
+			<-ctx.Done()
+			mu.Lock()
+			defer mu.Unlock()
+			lasted = append(lasted, time.Since(start))
+			return nil, ctx.Err()
+		}
+		c.producer(linger.SocketConnectionSetupTimeout(2*time.Second), linger.SocketConnectionSetupTimeoutMax(2*time.Second),
+			linger.ReconnectBackoff(3*time.Second), linger.ReconnectBackoffMax(3*time.Second))
+		rest(51 * time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range lasted {
+			if d < 1600*time.Millisecond || d > 2401*time.Millisecond {
+				t.Errorf("a dial lasted %v, want 2s ± 20 %%", d)
+			}
+		}
+		if n := len(lasted); n < 9 || n > 12 {
+			t.Errorf("%d dials in 51s, want one each 5s ± 20 %%", n)
+		}
+	})
+}
+
+// sized is a connection that has buffers.
+type sized struct {
+	net.Conn
+	set func(what string, n int)
+}
+
+func (s sized) SetReadBuffer(n int) error  { s.set("read", n); return nil }
+func (s sized) SetWriteBuffer(n int) error { s.set("write", n); return nil }
+
+// send.buffer.bytes and receive.buffer.bytes.
+func TestSocketBuffersAreSet(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		got := map[string]int{}
+		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := c.dial(ctx, network, addr)
+			return sized{conn, func(what string, n int) { c.change(func() { got[what] = n }) }}, err
+		}
+		c.topic("t", 1)
+		p := c.producer(linger.WithDialer(dial), linger.SendBufferBytes(123_456), linger.ReceiveBufferBytes(65_432))
+		warm(t, p)
+		if want := map[string]int{"read": 65_432, "write": 123_456}; !cmp.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+// metadata.recovery.rebootstrap.trigger.ms: brokers that keep metadata back for so long are given up.
+func TestRebootstrapTriggerStartsOver(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.MetadataRecoveryRebootstrapTrigger(5*time.Second), linger.RequestTimeout(60*time.Second))
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		c.on(kmsg.Metadata, func(*call) bool { return true })
+		dials := c.dials()
+		go func() { _, _ = p.PartitionsFor(t.Context(), "u") }()
+		rest(4 * time.Second)
+		if n := c.dials() - dials; n != 0 {
+			t.Errorf("%d dials before the trigger", n)
+		}
+		rest(2 * time.Second)
+		if n := c.dials() - dials; n == 0 {
+			t.Error("no dial after the trigger")
+		}
+	})
+}
+
+// buffer.memory.allocation.strategy: open batches take memory as they grow, so that more of them fit.
+func TestIncrementalBatchesTakeLess(t *testing.T) {
+	fit := func(opts ...linger.Option) (n int) {
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.topic("t", 20)
+			p := c.producer(append(opts, linger.BufferMemory(256<<10), linger.BatchSize(64<<10), linger.Linger(time.Hour), linger.DeliveryTimeout(3*time.Hour))...)
+			warm(t, p)
+			c.on(kmsg.Produce, func(*call) bool { return true })
+			for part := range int32(20) {
+				if _, err := p.TrySend(plainOn(part, "v"), nil); err == nil {
+					n++
+				} else if !errors.Is(err, linger.ErrWouldBlock) {
+					t.Fatal(err)
+				}
+			}
+		})
+		return n
+	}
+	if got := []int{fit(), fit(linger.BufferMemoryAllocationStrategy("incremental"))}; !cmp.Equal(got, []int{4, 16}) {
+		t.Errorf("batches that fit: %v, want 4 full ones, 16 with a chunk of 16 KiB each", got)
+	}
+}
+
+// compression.gzip.level and its kind change what is sent.
+func TestCompressionLevelsMatter(t *testing.T) {
+	text := strings.Repeat("the quick brown fox jumps over the lazy dog and then does something else entirely ", 3)
+	bytesAt := func(opts ...linger.Option) (n int) {
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.topic("t", 1)
+			p := c.producer(append(opts, linger.Linger(10*time.Millisecond), linger.BatchSize(200_000))...)
+			warm(t, p)
+			c.on(kmsg.Produce, func(call *call) bool { n = call.batches()[0].bytes; return false })
+			for i := range 300 {
+				mustSend(t, p, plain(text[i%50:]+strings.Repeat("z", i%17)), nil)
+			}
+			mustFlush(t, p)
+		})
+		return n
+	}
+	gzip := func(level int) int {
+		return bytesAt(linger.CompressionType("gzip"), linger.CompressionGzipLevel(level))
+	}
+	if fast, small := gzip(1), gzip(9); fast <= small {
+		t.Errorf("gzip: %d bytes at level 1, %d at level 9", fast, small)
+	}
+	zstd := func(level int) int {
+		return bytesAt(linger.CompressionType("zstd"), linger.CompressionZstdLevel(level))
+	}
+	if fast, small := zstd(1), zstd(19); fast == small {
+		t.Errorf("zstd: %d bytes at levels 1 and 19", fast)
+	}
+	lz4 := func(level int) int { return bytesAt(linger.CompressionType("lz4"), linger.CompressionLZ4Level(level)) }
+	if fast, small := lz4(1), lz4(17); fast == small {
+		t.Errorf("lz4: %d bytes at levels 1 and 17", fast)
+	}
+}
+
+// A broker that asks for a pause, in an answer of any kind, gets it (KIP-219).
+func TestThrottledBrokersGetTheirPause(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.Linger(0), linger.MetadataMaxAge(time.Minute))
+		mustWait(t, mustSend(t, p, plain("connects"), nil))
+		c.on(kmsg.Produce, func(call *call) bool {
+			c.on(kmsg.Produce, nil)
+			c.mu.Lock()
+			resp := call.usual()
+			c.mu.Unlock()
+			resp.(*kmsg.ProduceResponse).ThrottleMillis = 4000
+			call.answer(resp)
+			return true
+		})
+		mustWait(t, mustSend(t, p, plain("is answered with a throttle"), nil))
+		if d := took(func() { mustWait(t, mustSend(t, p, plain("waits"), nil)) }); !about(d, 4*time.Second) {
+			t.Errorf("the next request was answered after %v, want the pause of 4s", d)
+		}
+		c.on(kmsg.Metadata, func(call *call) bool {
+			c.mu.Lock()
+			resp := call.usual()
+			c.mu.Unlock()
+			resp.(*kmsg.MetadataResponse).ThrottleMillis = 7000
+			call.answer(resp)
+			return true
+		})
+		go func() { _, _ = p.PartitionsFor(t.Context(), "u") }()
+		rest(time.Second)
+		if d := took(func() { mustWait(t, mustSend(t, p, plain("waits"), nil)) }); d < 6*time.Second-time.Millisecond {
+			t.Errorf("after metadata with a throttle: answered after %v, want the rest of 7s", d)
+		}
+		c.on(kmsg.Metadata, nil)
+	})
+}
+
+// client.id goes into every request, and into the name of the sender.
+func TestClientIDIsTold(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		for _, key := range []kmsg.Key{kmsg.ApiVersions, kmsg.Metadata, kmsg.InitProducerID, kmsg.Produce} {
+			c.on(key, func(call *call) bool {
+				if call.client != "shop-7" {
+					t.Errorf("%s by client %q", key.Name(), call.client)
+				}
+				return false
+			})
+		}
+		p := c.producer(linger.ClientID("shop-7"))
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+	})
+}
