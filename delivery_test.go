@@ -580,6 +580,9 @@ func TestWhatAProduceRequestCarries(t *testing.T) {
 			if req.Acks != 1 || req.TimeoutMillis != 12345 || req.TransactionID != nil || call.client != "test" {
 				t.Errorf("acks %d, time-out %d, transactional id %v, client %q", req.Acks, req.TimeoutMillis, req.TransactionID, call.client)
 			}
+			if len(req.Topics) > 2 {
+				t.Errorf("%d topics in the request: one stands there twice", len(req.Topics))
+			}
 			var parts []string
 			for _, b := range call.batches() {
 				parts = append(parts, fmt.Sprintf("%s-%d", b.topic, b.partition))
@@ -599,6 +602,13 @@ func TestWhatAProduceRequestCarries(t *testing.T) {
 		want := map[int32][]string{1: {"t-0 t-2 u-0"}, 2: {"t-1 t-3 u-1"}}
 		if diff := cmp.Diff(want, byBroker); diff != "" {
 			t.Errorf("requests by broker (-want +got):\n%s", diff)
+		}
+		for range 5 { // drains begin elsewhere each time
+			for part := range int32(4) {
+				mustSend(t, p, plainOn(part, "v"), nil)
+				mustSend(t, p, rec{Topic: "u", Partition: linger.On(part % 2), Value: []byte("v")}, nil)
+			}
+			mustFlush(t, p)
 		}
 		byBroker = map[int32][]string{}
 		for range 3 { // three batches wait for one partition: one each request

@@ -199,8 +199,8 @@ func TestWaitEndsWithItsContextAndTheRecordGoesOn(t *testing.T) {
 		f := mustSend(t, p, plain("v"), nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := f.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
+		if md, err := f.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || md.Topic != "t" || md.Partition != 0 || md.Offset != -1 {
+			t.Errorf("got %+v, %v", md, err)
 		}
 		if _, err := p.SendSync(ctx, plain("w")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("SendSync: got %v", err)

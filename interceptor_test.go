@@ -319,3 +319,27 @@ func TestNewThatFailsClosesWhatItMade(t *testing.T) {
 		t.Errorf("closed %q, want A", closed)
 	}
 }
+
+// Interceptors that interceptor.classes names are configured with the options, before those that were handed in as values.
+func TestInterceptorsByNameAreConfigured(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		var order []string
+		named := &spy{onSend: func(r rec) (rec, error) { order = append(order, "named"); return r, nil }}
+		values := map[string]string{}
+		named.onConfigure = func(v map[string]string) error { values = v; return nil }
+		given := &spy{onSend: func(r rec) (rec, error) { order = append(order, "given"); return r, nil }}
+		p := c.producer(linger.WithInterceptors[[]byte, []byte](given), linger.Set("interceptor.classes", "mine"), linger.Set("my.own", "x"),
+			linger.WithRegistry(linger.NewRegistry().With("mine", func() any { return named })))
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		if !slices.Equal(order, []string{"named", "given"}) || values["my.own"] != "x" || values["client.id"] != "test" {
+			t.Errorf("order %q, configured with my.own=%q", order, values["my.own"])
+		}
+		named.onConfigure = func(map[string]string) error { return errors.New("refuses") }
+		_, err := linger.New(linger.ByteArray, linger.ByteArray, c.options(linger.Set("interceptor.classes", "mine"),
+			linger.WithRegistry(linger.NewRegistry().With("mine", func() any { return named })))...)
+		if !errors.Is(err, linger.ErrConfig) || !strings.Contains(err.Error(), "refuses") {
+			t.Errorf("got %v, want an ErrConfig", err)
+		}
+	})
+}

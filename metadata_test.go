@@ -309,3 +309,57 @@ func TestBusyConnectionsAreNotGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// B21, RESP-08: a broker that names a newer leader is believed at once: the batch goes there without a back-off and without
+// fresh metadata, and other partitions stay where they are.
+func TestHintAtANewerLeaderIsUsedAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(2)
+		ft := c.topic("t", 2)
+		ft.leaders = []int32{1, 1}
+		p := c.producer(linger.Linger(0))
+		for part := range int32(2) {
+			mustWait(t, mustSend(t, p, plainOn(part, "connects"), nil))
+		}
+		c.on(kmsg.Metadata, func(*call) bool { return true }) // none comes
+		var asked []int32
+		c.on(kmsg.Produce, func(call *call) bool {
+			asked = append(asked, call.broker)
+			if call.broker == 2 || call.batches()[0].partition == 1 {
+				return false
+			}
+			c.mu.Lock()
+			resp := call.produced(func(*fakeTopic, batch) (kerr.Code, int64) { return kerr.NotLeaderOrFollower, -1 })
+			c.mu.Unlock()
+			resp.Topics[0].Partitions[0].CurrentLeader = kmsg.ProduceResponseTopicPartitionCurrentLeader{LeaderID: 2, LeaderEpoch: 9}
+			node := kmsg.NewProduceResponseBroker()
+			node.NodeID, node.Host, node.Port = 2, "10.0.0.2", 9092
+			resp.Brokers = append(resp.Brokers, node)
+			call.answer(resp)
+			return true
+		})
+		if d := took(func() { mustWait(t, mustSend(t, p, plainOn(0, "v"), nil)) }); d > 10*time.Millisecond {
+			t.Errorf("delivered after %v, want no back-off", d)
+		}
+		mustWait(t, mustSend(t, p, plainOn(1, "v"), nil))
+		if want := []int32{1, 2, 1}; !cmp.Equal(asked, want) {
+			t.Errorf("produced to brokers %v, want %v", asked, want)
+		}
+	})
+}
+
+// Brokers whose metadata has no topic ids are told names.
+func TestTopicsWithoutIDsAreNamed(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		c.maxAPI[kmsg.Metadata] = 9
+		p := c.producer()
+		c.on(kmsg.Produce, func(call *call) bool {
+			if topic := call.req.(*kmsg.ProduceRequest).Topics[0]; topic.Topic != "t" || call.version != 12 {
+				t.Errorf("version %d with topic %q %x", call.version, topic.Topic, topic.TopicID)
+			}
+			return false
+		})
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+	})
+}

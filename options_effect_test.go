@@ -164,17 +164,20 @@ func TestDialsAreBoundedAndSpaced(t *testing.T) {
 			lasted = append(lasted, time.Since(start))
 			return nil, ctx.Err()
 		}
-		c.producer(linger.SocketConnectionSetupTimeout(2*time.Second), linger.SocketConnectionSetupTimeoutMax(2*time.Second),
-			linger.ReconnectBackoff(3*time.Second), linger.ReconnectBackoffMax(3*time.Second))
+		c.producer(linger.SocketConnectionSetupTimeout(2*time.Second), linger.SocketConnectionSetupTimeoutMax(3*time.Second),
+			linger.ReconnectBackoff(2*time.Second), linger.ReconnectBackoffMax(2*time.Second))
 		rest(51 * time.Second)
 		mu.Lock()
 		defer mu.Unlock()
-		for _, d := range lasted {
-			if d < 1600*time.Millisecond || d > 2401*time.Millisecond {
-				t.Errorf("a dial lasted %v, want 2s ± 20 %%", d)
+		for i, d := range lasted {
+			if least, most := 1600*time.Millisecond, 2401*time.Millisecond; i == 0 && (d < least || d > most) {
+				t.Errorf("the first dial lasted %v, want 2s ± 20 %%", d)
+			}
+			if d > 3601*time.Millisecond {
+				t.Errorf("dial %d lasted %v, want at most 3s + 20 %%", i, d)
 			}
 		}
-		if n := len(lasted); n < 9 || n > 12 {
+		if n := len(lasted); n < 8 || n > 14 {
 			t.Errorf("%d dials in 51s, want one each 5s ± 20 %%", n)
 		}
 	})
@@ -206,11 +209,18 @@ func TestSocketBuffersAreSet(t *testing.T) {
 	})
 }
 
-// metadata.recovery.rebootstrap.trigger.ms: brokers that keep metadata back for so long are given up.
+// metadata.recovery.rebootstrap.trigger.ms and metadata.recovery.strategy: brokers that keep metadata back for so long are given
+// up, if that is wanted (META-17).
 func TestRebootstrapTriggerStartsOver(t *testing.T) {
+	for _, strategy := range []string{"rebootstrap", "none"} {
+		t.Run(strategy, func(t *testing.T) { rebootstrapTrigger(t, strategy) })
+	}
+}
+
+func rebootstrapTrigger(t *testing.T, strategy string) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
-		p := c.producer(linger.MetadataRecoveryRebootstrapTrigger(5*time.Second), linger.RequestTimeout(60*time.Second))
+		p := c.producer(linger.MetadataRecoveryRebootstrapTrigger(5*time.Second), linger.RequestTimeout(60*time.Second), linger.MetadataRecoveryStrategy(strategy))
 		mustWait(t, mustSend(t, p, plain("v"), nil))
 		c.on(kmsg.Metadata, func(*call) bool { return true })
 		dials := c.dials()
@@ -220,8 +230,8 @@ func TestRebootstrapTriggerStartsOver(t *testing.T) {
 			t.Errorf("%d dials before the trigger", n)
 		}
 		rest(2 * time.Second)
-		if n := c.dials() - dials; n == 0 {
-			t.Error("no dial after the trigger")
+		if n := c.dials() - dials; (n > 0) != (strategy == "rebootstrap") {
+			t.Errorf("%d dials after the trigger", n)
 		}
 	})
 }
