@@ -11,8 +11,8 @@ import (
 // within so many seeds a planted bug is found.
 const within = 2000
 
-// Each bug is found by the seed that stands here, the first one that does (the first with that symptom). When the machine or the worlds have changed so
-// that it is another one, the test says which.
+// Each bug is found by the seed that stands here, the first one that shows it with that symptom. A change of the machine or
+// of the worlds may make it another one; the test then looks for it, and says which to write down.
 //
 // SND-27, ACC-45, TMO-05, CASES B01, B07
 func TestPlantedBugsAreCaught(t *testing.T) {
@@ -29,12 +29,13 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bug := Options{Planted: c.planted, Guarded: *guarded}
-			r := Run(c.first, bug)
-			if len(r.Failures) == 0 {
-				t.Fatalf("seed %d does not show it any more; the first that does is %d", c.first, firstCaught(bug))
-			}
-			if !strings.Contains(r.Failures[0], c.symptom) && !(invariant.Enabled && strings.Contains(r.Failures[0], "invariant")) {
-				t.Errorf("seed %d shows %q, want %q", c.first, r.Failures[0], c.symptom)
+			if !shows(Run(c.first, bug), c.symptom) {
+				moved := firstThatShows(bug, c.symptom)
+				if moved == 0 {
+					t.Fatalf("none of the first %d seeds shows it", within)
+				}
+				t.Logf("seed %d does not show it any more; the first that does is %d: write it down", c.first, moved)
+				c.first = moved
 			}
 			if r := Run(c.first, Options{Guarded: *guarded}); len(r.Failures) > 0 {
 				t.Errorf("seed %d fails without the bug: %s", c.first, r.Failures[0])
@@ -43,10 +44,18 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	}
 }
 
-// firstCaught is the first seed that shows the bug, 0 if none does.
-func firstCaught(o Options) (first uint64) {
+// shows reports whether the world failed, and in that way.
+func shows(r *Report, symptom string) bool {
+	if len(r.Failures) == 0 {
+		return false
+	}
+	return strings.Contains(r.Failures[0], symptom) || invariant.Enabled && strings.Contains(r.Failures[0], "invariant")
+}
+
+// firstThatShows is the first seed that shows the bug, 0 if none does.
+func firstThatShows(o Options, symptom string) (first uint64) {
 	live(1, within, o, func(r *Report) bool {
-		if len(r.Failures) > 0 && (first == 0 || r.Seed < first) {
+		if shows(r, symptom) && (first == 0 || r.Seed < first) {
 			first = r.Seed
 		}
 		return first == 0
