@@ -588,7 +588,7 @@ func TestWhatAProduceRequestCarries(t *testing.T) {
 				parts = append(parts, fmt.Sprintf("%s-%d", b.topic, b.partition))
 			}
 			slices.Sort(parts)
-			byBroker[call.broker] = append(byBroker[call.broker], strings.Join(parts, " "))
+			c.change(func() { byBroker[call.broker] = append(byBroker[call.broker], strings.Join(parts, " ")) })
 			return false
 		})
 		for _, topic := range []string{"t", "u"} {
