@@ -830,3 +830,52 @@ func TestBatchesOfOneMillisecondExpireTogether(t *testing.T) {
 		f.finish(b, -1)
 	}
 }
+
+// RESP-07: time stamps far apart take more bytes in a piece than they took in the batch, as they count from the piece's first
+// record. A split that reckoned with the batch's bytes ran out of room for a piece's first record.
+func TestSplitOfTimestampsFarApartHasRoomForEachRecord(t *testing.T) {
+	for every := 2; every <= 9; every++ {
+		for limit := 80; limit <= 160; limit += 5 {
+			t.Run(fmt.Sprintf("each %d. far, pieces of %d bytes", every, limit), func(t *testing.T) {
+				splitFarApart(t, limit, func(n int) int64 {
+					if n%every == 1 {
+						return 1 << 45
+					}
+					return 1000
+				})
+			})
+		}
+	}
+}
+
+func splitFarApart(t *testing.T, limit int, timestamp func(n int) int64) {
+	f := newFixture(t, setup{batchSize: 4000})
+	f.setCluster(leaders4, nil, nil)
+	const count = 60
+	for n := range count {
+		if _, err := f.acc.Append(context.Background(), f.topic, 0, &Entry{TimestampMs: timestamp(n)}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := f.drain(1, 1<<20)[0]
+	f.sched.splitSize = limit
+	f.land(b)
+	if pieces := f.sched.Split(b, 0, func(*Batch) {}); pieces < 2 {
+		t.Fatalf("%d pieces of %d records", pieces, count)
+	}
+	n := 0
+	for f.topic.at(0).batches.len() > 0 {
+		for _, p := range f.drain(1, 1<<20) {
+			for _, rec := range recordsOf(t, p) {
+				if rec.Timestamp != timestamp(n) {
+					t.Errorf("record %d: time stamp %d, want %d", n, rec.Timestamp, timestamp(n))
+				}
+				n++
+			}
+			f.finish(p, int64(n))
+		}
+	}
+	if n != count || f.pool.Available() != f.pool.Total() {
+		t.Errorf("%d of %d records came back, %d of %d bytes", n, count, f.pool.Available(), f.pool.Total())
+	}
+}

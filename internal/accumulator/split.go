@@ -60,7 +60,8 @@ func (s *Schedule) cutTo(b *Batch, limit, count int) (pieces []*Batch) {
 		need := record.UpperBound(int(size(rec.Key)), int(size(rec.Value)), len(rec.Headers))
 		e := Entry{TimestampMs: rec.Timestamp, Key: rec.Key, Value: rec.Value, Headers: rec.Headers, Callback: b.slots[i].Callback}
 		if p == nil || p.RecordCount() == count || p.add(&e) < 0 {
-			p = s.newPiece(b, i, max(limit, need), raw)
+			// A record may take more here than it took in the batch: its time stamp counts from the piece's first.
+			p = s.newPiece(b, i, max(limit, need), max(need, raw))
 			pieces = append(pieces, p)
 			if p.add(&e) < 0 {
 				panic("broken invariant: a new piece has no room for its first record")
