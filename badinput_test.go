@@ -273,3 +273,23 @@ func TestPeersThatHangAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// A dialer that panics, or gives nothing, costs the connection and not the process; the error tells.
+func TestFaultyDialersAreContained(t *testing.T) {
+	for name, tt := range map[string]struct {
+		dial func(context.Context, string, string) (net.Conn, error)
+		want string
+	}{
+		"panics":        {func(context.Context, string, string) (net.Conn, error) { panic("no network") }, "no network"},
+		"gives nothing": {func(context.Context, string, string) (net.Conn, error) { return nil, nil }, "neither a connection nor an error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, c *cluster) {
+				p := c.producer(linger.WithDialer(tt.dial), linger.MaxBlock(time.Second))
+				if _, err := mustSend(t, p, plain("v"), nil).Wait(t.Context()); !errors.Is(err, linger.ErrTimeout) || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("got %v, want a time-out that says %q", err, tt.want)
+				}
+			})
+		})
+	}
+}

@@ -99,6 +99,9 @@ func TestTheClassOfAnErrorDecidesWhoHearsOfIt(t *testing.T) {
 						t.Errorf("the error does not say %q: %v", tt.contains, err)
 					}
 					after := p.Counters()
+					if counted := after.RecordErrors > before.RecordErrors; counted != tt.counted {
+						t.Errorf("counted as a record error: %t, want %t", counted, tt.counted)
+					}
 					if after.RecordsRefused != before.RecordsRefused+1 {
 						t.Errorf("refused grew from %d to %d, want by one", before.RecordsRefused, after.RecordsRefused)
 					}

@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"errors"
+	"fmt"
 	"net"
 
 	"linger/internal/link"
@@ -9,7 +11,7 @@ import (
 // establish dials and returns a connection that is ready for frames. It is the one place where a connection is made and may
 // be wrapped: a TLS handshake, bounded by the link's context as the dial is, goes between the last two steps.
 func (c *connection) establish() (net.Conn, error) {
-	conn, err := c.t.dial(c.ctx, "tcp", c.dial.Addr)
+	conn, err := c.callDialer()
 	if err != nil {
 		return nil, err
 	}
@@ -19,6 +21,21 @@ func (c *connection) establish() (net.Conn, error) {
 	}
 	return conn, nil
 }
+
+// callDialer keeps the faults of a dialer of the application's own to the one connection that it was asked for.
+func (c *connection) callDialer() (conn net.Conn, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			conn, err = nil, fmt.Errorf("the dialer panicked: %v", p)
+		}
+	}()
+	if conn, err = c.t.dial(c.ctx, "tcp", c.dial.Addr); conn == nil && err == nil {
+		err = errNoConnection
+	}
+	return conn, err
+}
+
+var errNoConnection = errors.New("the dialer gave neither a connection nor an error")
 
 // tune sets what Java sets on each socket: no delay, keep-alive, and the buffer sizes that were configured. A connection
 // from a dialer of the user's own need not be a socket; what it does not have is left out.
