@@ -29,7 +29,9 @@ func (s *Sender) identify(now clock.Instant) (mayProduce bool) {
 	if err := s.txn.AuthorizationError(); err != nil {
 		s.dropUndrained(err) // and an id is asked for anew
 	}
-	s.noteIllegal(s.txn.BumpIfNeeded())
+	if s.txn.Settled() { // better than Java: what may be in the log is not numbered anew
+		s.noteIllegal(s.txn.BumpIfNeeded())
+	}
 	s.askForID(now)
 	if s.txn.Fatal() { // the broker speaks no version of ours
 		s.dropUndrained(s.txn.LastError())

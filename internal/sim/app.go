@@ -119,7 +119,7 @@ func (a *app) append() bool {
 		to = partition.ForKey(s.key, int(t.PartitionCount()))
 	}
 	s.stamp = w.clk.WallMs()
-	if a.dice.chance(0.02) && w.set.batchLimit == 0 { // not where batches are split: a piece may come out too small for it
+	if a.dice.chance(0.02) {
 		s.stamp = int64(a.dice.IntN(1 << 40))
 	}
 	e := accumulator.Entry{TimestampMs: s.stamp, Key: s.key, Value: s.value, Headers: s.headers, Callback: s}

@@ -22,10 +22,10 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		first   uint64
 		symptom string // or, where invariants are checked, one of those
 	}{
-		{"a partition is not muted while its batch is out", sender.Faults{SkipMuting: true}, 8, "was appended later"},
+		{"a partition is not muted while its batch is out", sender.Faults{SkipMuting: true}, 67, "was appended later"},
 		{"a batch that is tried again goes behind younger ones", sender.Faults{RequeueAtTail: true}, 1, "was appended later"},
 		{"memory goes home when a batch expires, while a request holds it", sender.Faults{FreeAtExpiry: true}, 16, "panic"},
-		{"and is used again while it is being written", sender.Faults{FreeAtExpiry: true}, 57, "corrupt record batch"},
+		{"and is used again while it is being written", sender.Faults{FreeAtExpiry: true}, 141, "corrupt record batch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bug := Options{Planted: c.planted, Guarded: *guarded}

@@ -16,7 +16,7 @@ var (
 	worldsFlag = flag.Int("worlds", 0, "how many worlds to live through; 0: enough to reach everything, or some where invariants are checked")
 	fromFlag   = flag.Uint64("from", 1, "the first seed")
 	seedFlag   = flag.Uint64("seed", 0, "the one world to live through, with its trace when verbose")
-	guarded    = flag.Bool("guarded", true, "brokers that keep the producer from known traps: see Options.Guarded")
+	guarded    = flag.Bool("guarded", false, "brokers that keep the producer from known traps: see Options.Guarded")
 )
 
 // run is what many worlds came to.

@@ -69,6 +69,21 @@ func (m *Manager) BumpIfNeeded() error {
 	return nil
 }
 
+// Settled reports whether no batch that a bump would number anew may be in the log. The oldest one of each partition
+// tells: while it is not in the log nothing behind it can be. One that is out will be answered, and one in doubt is tried
+// again under its own sequence until a broker says whether it has it, or its time is up.
+//
+// Java numbers them anew at once, and one that was appended while its answer was lost is then in the log twice. Whoever
+// calls BumpIfNeeded only when Settled is safe from that.
+func (m *Manager) Settled() bool {
+	for _, p := range m.rewrite {
+		if len(p.inFlight) > 0 && (p.inFlight[0].out || p.inFlight[0].doubt) {
+			return false
+		}
+	}
+	return true
+}
+
 // bump raises the epoch without asking a broker: no other producer has this id. Only the partitions that failed are
 // numbered anew at once; others follow when nothing of theirs is in flight (see Assign).
 //

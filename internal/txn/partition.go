@@ -162,6 +162,7 @@ func (p *Partition) restart(id ProducerID) {
 	sequence := int32(0)
 	for _, s := range p.inFlight {
 		s.rewrite(id, sequence)
+		s.doubt, s.overtaken = false, 0
 		sequence = AddSequence(sequence, s.Count)
 	}
 	p.started, p.id, p.next = true, id, sequence

@@ -155,7 +155,11 @@ func (m *Manager) initialized(r *Request, resp *wire.InitProducerIDResponse) err
 	switch {
 	case code == kerr.None:
 		m.id = ProducerID{resp.ProducerID, resp.ProducerEpoch}
-		m.restartFailed()
+		if m.Settled() {
+			m.restartFailed()
+		} else {
+			m.bumpWanted = true // its first epoch goes to partitions without doubts
+		}
 		return m.become(Ready, nil)
 	case code.Retriable():
 		m.Retry(r)

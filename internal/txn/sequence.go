@@ -18,6 +18,8 @@ const (
 	OldIdentity
 	// UnresolvedSequence: an expired batch may or may not have reached the broker.
 	UnresolvedSequence
+	// TooFarAhead: brokers know a batch again among the producer's last five only, and the oldest may have to come again.
+	TooFarAhead
 	// NotNextInLine: the batch is tried again, and an older one of its partition must go first.
 	NotNextInLine
 )
@@ -26,10 +28,14 @@ const (
 func (r Reason) String() string {
 	names := [...]string{
 		"allowed", "producer is in a fatal state", "partition is not in the transaction", "no producer id yet",
-		"batches of an older epoch are in flight", "an expired batch is unresolved", "an older batch must be retried first",
+		"batches of an older epoch are in flight", "an expired batch is unresolved",
+		"the oldest batch would be forgotten by the broker", "an older batch must be retried first",
 	}
 	return names[r]
 }
+
+// remembered is how many batches of a producer a partition's leader can know again (ProducerStateEntry.NUM_BATCHES_TO_RETAIN).
+const remembered = 5
 
 // MaySend reports whether the batch s, first in p's queue, may leave now, and if not, why.
 //
@@ -46,8 +52,10 @@ func (m *Manager) MaySend(p *Partition, s *Stamp) (ok bool, why Reason) {
 		why = NoID
 	case !s.Has && len(p.inFlight) > 0 && p.ProducerID() != m.id:
 		why = OldIdentity
-	case !s.Has && p.unresolved:
+	case !s.Has && (p.unresolved || p.rewriteWanted):
 		why = UnresolvedSequence
+	case !s.Has && len(p.inFlight) > 0 && p.inFlight[0].overtaken+len(p.inFlight) >= remembered:
+		why = TooFarAhead
 	case s.Has && len(p.inFlight) > 0 && s.BaseSequence != p.inFlight[0].BaseSequence:
 		why = NotNextInLine
 	}
@@ -57,6 +65,7 @@ func (m *Manager) MaySend(p *Partition, s *Stamp) (ok bool, why Reason) {
 // Assign stamps a batch as it leaves its queue, which MaySend allowed. A batch that was stamped before keeps its
 // sequence. s must stay where it is in memory until its outcome is told by one of the Handle calls.
 func (m *Manager) Assign(p *Partition, s *Stamp) {
+	s.out = true
 	s.Rewritten = false // from here on an answer speaks of the sequence that the batch has now
 	if s.Has {
 		return
@@ -92,6 +101,12 @@ func (m *Manager) HandleCompleted(p *Partition, s *Stamp, baseOffset int64) {
 		p.ackSequence(s.LastSequence())
 		p.provenFor = s.ProducerID + 1
 	}
+	for _, older := range p.inFlight {
+		if compareStamps(older, s) >= 0 {
+			break
+		}
+		older.overtaken++
+	}
 	if baseOffset >= 0 {
 		p.ackOffset(baseOffset + int64(s.Count) - 1)
 	}
@@ -101,6 +116,7 @@ func (m *Manager) HandleCompleted(p *Partition, s *Stamp, baseOffset int64) {
 // CanRetry reports whether a batch that the broker refused with code should be tried again. It may ask for a new epoch
 // on the way. logStartOffset is the answer's, -1 when it had none. Limits of retries and time are the caller's.
 func (m *Manager) CanRetry(p *Partition, s *Stamp, code kerr.Code, logStartOffset int64) bool {
+	s.noteAnswer(code)
 	switch code {
 	case kerr.UnknownProducerID:
 		if retry, decided := m.retryUnknownProducer(p, s, logStartOffset); decided {
@@ -112,6 +128,18 @@ func (m *Manager) CanRetry(p *Partition, s *Stamp, code kerr.Code, logStartOffse
 		}
 	}
 	return code.Retriable()
+}
+
+// noteAnswer keeps what an answer says of whether the batch is in the log. A refusal says nothing of earlier attempts,
+// unless the broker has looked for the batch among the producer's last ones.
+func (s *Stamp) noteAnswer(code kerr.Code) {
+	s.out = false
+	switch code {
+	case kerr.NetworkException, kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend, kerr.KafkaStorageError, kerr.UnknownServerError:
+		s.doubt = true
+	case kerr.OutOfOrderSequenceNumber, kerr.UnknownProducerID:
+		s.doubt = false
+	}
 }
 
 // retryUnknownProducer: the broker has forgotten the producer, mostly because its records passed their retention time

@@ -20,6 +20,10 @@ type Stamp struct {
 	Rewritten bool
 	// Transactional says that the batch is part of a transaction.
 	Transactional bool
+
+	out       bool // it has left, and no answer has come
+	doubt     bool // an attempt under the present identity may have reached the log without our knowing
+	overtaken int  // younger batches of the partition that were acknowledged since
 }
 
 // Header is what the batch header gets: -1 for all three without a sequence.
