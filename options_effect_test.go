@@ -80,6 +80,7 @@ func TestMaxRequestSizeBoundsARequest(t *testing.T) {
 			for part := range int32(4) {
 				mustSend(t, p, plainOn(part, strings.Repeat("x", 900)), nil)
 			}
+			rest(10 * time.Millisecond) // all become due at one instant; a flush may find the sender half-way through them
 			mustFlush(t, p)
 		})
 		return n
