@@ -22,6 +22,9 @@ const (
 	Ending
 	// Closed is the last event of Link. Err says why; nil when we ordered it ourselves.
 	Closed
+	// Proof is the answer to Order{Challenge}: the SASL session of Link wants Token to be sent, and Complete says that it needs to hear
+	// nothing more; or Err, which ends the exchange.
+	Proof
 )
 
 func (k EventKind) String() string {
@@ -38,6 +41,8 @@ func (k EventKind) String() string {
 		return "ending"
 	case Closed:
 		return "closed"
+	case Proof:
+		return "proof"
 	}
 	return fmt.Sprintf("EventKind(%d)", uint8(k))
 }
@@ -50,5 +55,8 @@ type Event struct {
 	Addrs []string // Resolved: IP addresses without a port, in the resolver's order; owned by the receiver
 	Corr  int32    // Written
 	Frame []byte   // Received: one response from its correlation id on; owned by the receiver
-	Err   error    // Resolved, Ending, Closed
+	// Token and Complete are what the SASL session says (Proof). A nil Token is nothing to send.
+	Token    []byte
+	Complete bool
+	Err      error // Resolved, Ending, Closed, Proof
 }

@@ -14,6 +14,8 @@ const (
 	Write
 	// Close ends Link, half-written requests included; answered by Closed.
 	Close
+	// Challenge hands what the broker said to the SASL session of Link; answered by Proof or Closed.
+	Challenge
 )
 
 func (k OrderKind) String() string {
@@ -26,6 +28,8 @@ func (k OrderKind) String() string {
 		return "write"
 	case Close:
 		return "close"
+	case Challenge:
+		return "challenge"
 	}
 	return fmt.Sprintf("OrderKind(%d)", uint8(k))
 }
@@ -49,6 +53,10 @@ type Order struct {
 	// SendBuf and RecvBuf are the socket's buffer sizes in bytes (send.buffer.bytes, receive.buffer.bytes); -1 leaves the
 	// system's default. Dial only.
 	SendBuf, RecvBuf int
+
+	// Token is what the broker said (Challenge); nil begins a new session, the first or the next (KIP-368). Its bytes belong to
+	// transport from then on.
+	Token []byte
 
 	Err error // Close: why, for transport's Closed event; nil for an ordinary end
 }
