@@ -187,51 +187,65 @@ func (c *core) build(o *options, cfg *config.Config) error {
 	c.maxBlock = clock.Ms(v.MaxBlockMs)
 	c.maxRequestSize, c.bufferMemory, c.ignoreKeys = v.MaxRequestSize, v.BufferMemory, v.IgnoreKeys
 	c.closed = make(chan struct{})
+	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	c.buildMemory(v, codec, rng)
+	store := metadata.New(metadata.Options{
+		MaxAgeMs: v.MetadataMaxAgeMs, MaxIdleMs: v.MetadataMaxIdleMs, Backoff: retryBackoff(v), ReconnectBackoffMs: v.ReconnectBackoffMs,
+		Rebootstrap: v.Rebootstrap, RebootstrapTriggerMs: v.RebootstrapTriggerMs, Random: rng.Float64,
+	})
+	if v.BootstrapResolveTimeoutMs == 0 {
+		store.Bootstrap(addresses(servers))
+		servers = nil
+	}
+	c.engine = engine.Start(engine.Options{
+		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Log: c.log,
+		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: o.dialer, Resolver: o.names.Resolver},
+		Sender: c.newSender(cfg, servers, store, rng),
+	})
+	return nil
+}
+
+// buildMemory makes the pool and the accumulator.
+func (c *core) buildMemory(v *config.Values, codec compress.Codec, rng *rand.Rand) {
 	mode, poolable := bufferpool.Full, v.BatchSize
 	if v.IncrementalAllocation {
 		mode, poolable = bufferpool.Incremental, config.ChunkSize
 	}
 	c.pool = bufferpool.New(v.BufferMemory, poolable, mode, c.clk)
-	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	c.acc = accumulator.New(accumulator.Options{
 		BatchSize: v.BatchSize, Linger: clock.Ms(v.LingerMs), DeliveryTimeout: clock.Ms(v.DeliveryTimeoutMs),
 		RetryBackoff: retryBackoff(v), Jitter: rng.Float64, Codec: codec, Pool: c.pool, Clock: c.clk, Coarse: c.coarse,
 		Adaptive: v.Adaptive, AvailabilityTimeout: clock.Ms(v.AvailabilityTimeoutMs), RackAware: v.RackAware, Rack: v.ClientRack,
 		Random: func() int32 { return int32(rand.Uint32()) }, Idempotent: v.EnableIdempotence, Incremental: v.IncrementalAllocation,
 	})
-	store := metadata.New(metadata.Options{
-		MaxAgeMs: v.MetadataMaxAgeMs, MaxIdleMs: v.MetadataMaxIdleMs, Backoff: retryBackoff(v), ReconnectBackoffMs: v.ReconnectBackoffMs,
-		Rebootstrap: v.Rebootstrap, RebootstrapTriggerMs: v.RebootstrapTriggerMs, Random: rng.Float64,
-	})
-	check, _ := cfg.Get("metadata.cluster.check.enable")
-	clusterCheck, _ := check.(bool)
-	machine := client.New(client.Options{
-		ClientID: v.ClientID, SoftwareVersion: Version, MaxInFlight: v.MaxInFlight, RequestTimeout: clock.Ms(v.RequestTimeoutMs),
-		MaxIdle: clock.Ms(v.ConnectionsMaxIdleMs), ReconnectBackoffMs: v.ReconnectBackoffMs, ReconnectBackoffMaxMs: v.ReconnectBackoffMaxMs,
-		SetupTimeoutMs: v.SocketSetupTimeoutMs, SetupTimeoutMaxMs: v.SocketSetupTimeoutMaxMs, SendBuf: v.SendBufferBytes, RecvBuf: v.ReceiveBufferBytes,
-		RetryBackoff: clock.Ms(v.RetryBackoffMs), Rebootstrap: v.Rebootstrap, ClusterCheck: clusterCheck, Rand: rng,
-	})
+}
+
+// newSender makes the step machine with its client and its sequences. unresolved are the bootstrap servers that it has to
+// look up itself.
+func (c *core) newSender(cfg *config.Config, unresolved []client.HostPort, store *metadata.Store, rng *rand.Rand) *sender.Sender {
+	v := &cfg.Values
 	var manager *txn.Manager
 	if v.EnableIdempotence {
 		manager = txn.New(txn.Options{RetryBackoffMs: v.RetryBackoffMs})
 	}
-	var unresolved []client.HostPort
-	if v.BootstrapResolveTimeoutMs > 0 {
-		unresolved = servers
-	} else {
-		store.Bootstrap(addresses(servers))
-	}
-	c.engine = engine.Start(engine.Options{
-		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Log: c.log,
-		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: o.dialer, Resolver: o.names.Resolver},
-		Sender: sender.New(sender.Options{
-			Acks: v.Acks, Retries: v.Retries, MaxRequestSize: v.MaxRequestSize, RequestTimeoutMs: int32(v.RequestTimeoutMs),
-			KeepOrder: v.MaxInFlight == 1, MaxUndelivered: maxUndelivered, Counters: &c.counters,
-			Unresolved: unresolved, ResolveTimeout: clock.Ms(v.BootstrapResolveTimeoutMs),
-			Accumulator: c.acc, Client: machine, Metadata: store, Txn: manager,
-		}),
+	return sender.New(sender.Options{
+		Acks: v.Acks, Retries: v.Retries, MaxRequestSize: v.MaxRequestSize, RequestTimeoutMs: int32(v.RequestTimeoutMs),
+		KeepOrder: v.MaxInFlight == 1, MaxUndelivered: maxUndelivered, Counters: &c.counters,
+		Unresolved: unresolved, ResolveTimeout: clock.Ms(v.BootstrapResolveTimeoutMs),
+		Accumulator: c.acc, Client: client.New(clientOptions(cfg, rng)), Metadata: store, Txn: manager,
 	})
-	return nil
+}
+
+func clientOptions(cfg *config.Config, rng *rand.Rand) client.Options {
+	v := &cfg.Values
+	check, _ := cfg.Get("metadata.cluster.check.enable")
+	clusterCheck, _ := check.(bool)
+	return client.Options{
+		ClientID: v.ClientID, SoftwareVersion: Version, MaxInFlight: v.MaxInFlight, RequestTimeout: clock.Ms(v.RequestTimeoutMs),
+		MaxIdle: clock.Ms(v.ConnectionsMaxIdleMs), ReconnectBackoffMs: v.ReconnectBackoffMs, ReconnectBackoffMaxMs: v.ReconnectBackoffMaxMs,
+		SetupTimeoutMs: v.SocketSetupTimeoutMs, SetupTimeoutMaxMs: v.SocketSetupTimeoutMaxMs, SendBuf: v.SendBufferBytes, RecvBuf: v.ReceiveBufferBytes,
+		RetryBackoff: clock.Ms(v.RetryBackoffMs), Rebootstrap: v.Rebootstrap, ClusterCheck: clusterCheck, Rand: rng,
+	}
 }
 
 func retryBackoff(v *config.Values) backoff.Exponential {
