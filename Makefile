@@ -77,7 +77,7 @@ vuln: bin/.built ## govulncheck with the newest vulnerability database
 		tools/each.sh $(CURDIR)/bin/govulncheck -db "file://$$db/data/osv" ./...
 
 .PHONY: prereqs
-prereqs: ## install what the tests with real brokers need: Java, Maven, kcat, a C compiler
+prereqs: ## install what the tests with real brokers need: Java, Maven, kcat, Kerberos, a C compiler
 	@tools/prereqs.sh
 
 # The tools of tools/go.mod, all at once: they share most of what they compile.

@@ -16,6 +16,10 @@ java_home_or_path() { if [ -n "${JAVA_HOME:-}" ]; then echo "$JAVA_HOME/bin/java
 need "$(java_home_or_path)" default-jre-headless "Java 17 or newer runs the real Kafka brokers"
 need mvn maven "Maven brings Apache Kafka"
 need kcat kcat "kcat reads back what the producer wrote"
+PATH=$PATH:/usr/sbin:/usr/local/sbin # where Debian keeps Kerberos' servers, and a user's PATH may not look
+need krb5kdc krb5-kdc "the tests of GSSAPI start a Kerberos KDC of their own"
+need kadmin.local krb5-admin-server "it gives that KDC its principals"
+need kinit krb5-user "it gets the ticket that a producer takes from a cache"
 need make make "the targets of the Makefile"
 need gcc gcc "the race detector needs a C compiler"
 

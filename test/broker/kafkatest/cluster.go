@@ -115,7 +115,7 @@ func (c *Cluster) layOut() error {
 		}
 	}
 	for i := range n {
-		node := &Node{id: int32(i + 1), ports: all[i], dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", i+1)), java: c.java}
+		node := &Node{id: int32(i + 1), ports: all[i], dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", i+1)), java: c.java, opts: c.opts}
 		if err := os.MkdirAll(node.DataDir(), 0o755); err != nil {
 			return node.wrap(err)
 		}

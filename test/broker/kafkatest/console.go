@@ -63,6 +63,18 @@ func consoleConsume(tb testing.TB, c *Cluster, topic string, want int, isolation
 	return recs
 }
 
+// ConsoleProduce writes one record without a key for each line to the listener with Java's console producer, which reads
+// the properties file; jvm are further arguments of Java. The error has what Java said.
+func ConsoleProduce(tb testing.TB, c *Cluster, listener, topic, propertiesFile, lines string, jvm ...string) error {
+	tb.Helper()
+	_, said, err := c.java.toolWith(tb.Context(), jvm, lines, "org.apache.kafka.tools.ConsoleProducer",
+		"--bootstrap-server", strings.Join(c.AddrsOf(listener), ","), "--topic", topic, "--command-config", propertiesFile)
+	if err == nil && strings.Contains(string(said), "ERROR") {
+		err = fmt.Errorf("kafkatest: the console producer said:\n%s", tail(said, 20))
+	}
+	return err
+}
+
 // parseConsole reads lines of: CreateTime:1 ⇥ Partition:0 ⇥ Offset:2 ⇥ headers ⇥ key ⇥ value, where null stands for
 // Kafka's null.
 func parseConsole(out, null string) ([]Rec, error) {

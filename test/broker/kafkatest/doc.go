@@ -26,6 +26,13 @@
 //
 // A test that stops or kills nodes takes its own cluster with StartT, so that it can't disturb the others.
 //
+// Secure adds what listeners with certificates and logins need: authorities, stores in PEM and of the JDK's own making, an
+// identity provider for OAUTHBEARER, and a Kerberos realm with its KDC. One broker has a listener of every kind:
+//
+//	s, err := kafkatest.NewSecure(ctx)
+//	c := brokers.Get(t, s.Options())
+//	... produce to c.AddrsOf(kafkatest.SASLTLS) ...
+//
 // Three readers with three jobs: ReadAll (franz-go) gives every byte of every record; Dump (DumpLogSegments) gives what the
 // log keeps per batch: codec, producer id, epoch, sequences; ConsoleConsume (Java) and Kcat (librdkafka) show that the
 // clients people use agree. Both text tools are asked for an unambiguous form, so that they too return exact bytes.

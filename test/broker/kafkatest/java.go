@@ -63,16 +63,23 @@ func javaMajor(out string) int {
 
 // broker is the command that runs one node. The flags are for many small brokers on a small machine: little heap, the
 // collector without threads, and only the quick compiler, which halves the time to the first answer.
-func (j jvm) broker(properties string) *exec.Cmd {
-	return exec.Command(j.java, append(j.flags("broker.properties", "-Xmx400m"), "kafka.Kafka", properties)...)
+func (j jvm) broker(properties string, further []string) *exec.Cmd {
+	args := append(j.flags("broker.properties", "-Xmx400m"), further...)
+	return exec.Command(j.java, append(args, "kafka.Kafka", properties)...)
 }
 
 // tool runs one of Kafka's command line programs to its end and returns its standard output and its log. An error
 // carries the end of both.
 func (j jvm) tool(ctx context.Context, class string, args ...string) (out, said []byte, err error) {
-	cmd := exec.CommandContext(ctx, j.java, append(j.flags("tools.properties", "-Xmx200m"), append([]string{class}, args...)...)...)
+	return j.toolWith(ctx, nil, "", class, args...)
+}
+
+// toolWith is tool with further arguments for Java and with something to read.
+func (j jvm) toolWith(ctx context.Context, further []string, input, class string, args ...string) (out, said []byte, err error) {
+	flags := append(j.flags("tools.properties", "-Xmx200m"), further...)
+	cmd := exec.CommandContext(ctx, j.java, append(append(flags, class), args...)...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
 	p, err := launch(cmd)
 	if err == nil {
 		<-p.done

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -27,6 +29,7 @@ type Node struct {
 	ports ports
 	dir   string
 	java  jvm
+	opts  Options
 	proc  *process // nil while it does not run
 }
 
@@ -37,7 +40,15 @@ func (n *Node) ID() int32 { return n.id }
 func (n *Node) Addr() string { return n.AddrOf(plainListener) }
 
 // AddrOf is the address of the listener name, one of Options.Listeners.
-func (n *Node) AddrOf(listener string) string { return fmt.Sprintf("127.0.0.1:%d", n.ports[listener]) }
+func (n *Node) AddrOf(listener string) string {
+	host := Listener{}.host()
+	for _, l := range n.opts.Listeners {
+		if l.Name == listener {
+			host = l.host()
+		}
+	}
+	return fmt.Sprintf("%s:%d", host, n.ports[listener])
+}
 
 // LogFile is the path of the file with everything the node said, in all its lives.
 func (n *Node) LogFile() string { return filepath.Join(n.dir, "broker.log") }
@@ -98,6 +109,11 @@ func (n *Node) format(ctx context.Context, clusterID string, o Options) error {
 	if o.TransactionVersion != 0 {
 		args = append(args, "--feature", fmt.Sprintf("transaction.version=%d", o.TransactionVersion))
 	}
+	for _, user := range slices.Sorted(maps.Keys(o.Scram)) {
+		for _, mechanism := range []string{"SCRAM-SHA-256", "SCRAM-SHA-512"} {
+			args = append(args, "--add-scram", fmt.Sprintf("%s=[name=%s,password=%s]", mechanism, user, o.Scram[user]))
+		}
+	}
 	_, _, err := n.java.tool(ctx, "kafka.tools.StorageTool", args...)
 	return err
 }
@@ -109,7 +125,7 @@ func (n *Node) launch() error {
 		return n.wrap(err)
 	}
 	defer log.Close() // the child has its own descriptor
-	cmd := n.java.broker(n.propertiesFile())
+	cmd := n.java.broker(n.propertiesFile(), n.opts.JVM)
 	cmd.Stdout, cmd.Stderr = log, log
 	n.proc, err = launch(cmd)
 	return n.wrap(err)

@@ -30,6 +30,12 @@ type Options struct {
 
 	// Listeners are further client listeners beside the plaintext one.
 	Listeners []Listener
+
+	// Scram are users and their passwords, for SCRAM-SHA-256 and SCRAM-SHA-512, known from the first start on.
+	Scram map[string]string
+
+	// JVM are further arguments of the brokers' Java, such as -Dname=value.
+	JVM []string
 }
 
 // Listener is one more way into each broker.
@@ -37,7 +43,11 @@ type Listener struct {
 	Name     string            // in capitals, such as SASL or TLS; PLAINTEXT and CONTROLLER are taken
 	Protocol string            // SSL, SASL_PLAINTEXT, SASL_SSL or PLAINTEXT
 	Props    map[string]string // without the prefix listener.name.<name>., which is added
+	Host     string            // what the broker calls itself there; 127.0.0.1 if empty. It must be a loopback name
 }
+
+// host is what clients of the listener connect to.
+func (l Listener) host() string { return cmp.Or(l.Host, "127.0.0.1") }
 
 // nodes is the number of nodes asked for.
 func (o Options) nodes() int { return cmp.Or(o.Nodes, 1) }

@@ -34,9 +34,14 @@ func serverProperties(o Options, id int, all []ports, logDir string) string {
 		listeners = append(listeners, l.Name)
 		protocols = append(protocols, l.Name+":"+l.Protocol)
 	}
-	var open []string
-	for _, name := range listeners {
+	var open, advertised []string
+	for i, name := range listeners {
 		open = append(open, fmt.Sprintf("%s://127.0.0.1:%d", name, mine[name]))
+		host := Listener{}.host()
+		if i > 0 {
+			host = o.Listeners[i-1].host()
+		}
+		advertised = append(advertised, fmt.Sprintf("%s://%s:%d", name, host, mine[name]))
 	}
 
 	props := map[string]string{
@@ -46,7 +51,7 @@ func serverProperties(o Options, id int, all []ports, logDir string) string {
 		"controller.listener.names":      controllerListener,
 		"inter.broker.listener.name":     plainListener,
 		"listener.security.protocol.map": strings.Join(protocols, ","),
-		"advertised.listeners":           strings.Join(open, ","),
+		"advertised.listeners":           strings.Join(advertised, ","),
 		"listeners":                      strings.Join(append(open, fmt.Sprintf("%s://127.0.0.1:%d", controllerListener, mine[controllerListener])), ","),
 		"log.dirs":                       logDir,
 

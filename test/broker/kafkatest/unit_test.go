@@ -187,3 +187,20 @@ func TestKcatFramesAreReadByLength(t *testing.T) {
 		}
 	}
 }
+
+func TestAListenerMayCallItselfByName(t *testing.T) {
+	o := Options{Listeners: []Listener{{Name: "LOGIN", Protocol: "SASL_PLAINTEXT", Host: "localhost"}}}
+	text := serverProperties(o, 1, []ports{{"PLAINTEXT": 1, "CONTROLLER": 2, "LOGIN": 3}}, "/data")
+	for _, want := range []string{
+		"advertised.listeners=PLAINTEXT://127.0.0.1:1,LOGIN://localhost:3\n",
+		"\nlisteners=PLAINTEXT://127.0.0.1:1,LOGIN://127.0.0.1:3,CONTROLLER://127.0.0.1:2\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	n := Node{opts: o, ports: ports{"PLAINTEXT": 1, "LOGIN": 3}}
+	if got := n.AddrOf("LOGIN"); got != "localhost:3" {
+		t.Errorf("address %s", got)
+	}
+}
