@@ -1,6 +1,7 @@
 package linger
 
 import (
+	"context"
 	"log/slog"
 	"os"
 
@@ -13,12 +14,13 @@ type Option func(*options) error
 
 // options is what the options add up to.
 type options struct {
-	settings []config.Setting
-	logger   *slog.Logger
-	registry Registry
-	plugins  plugins
-	dialer   dialer
-	names    transport.Names // the system's but in tests
+	settings   []config.Setting
+	logger     *slog.Logger
+	registry   Registry
+	plugins    plugins
+	dialer     dialer
+	names      transport.Names                           // the system's but in tests
+	oauthToken func(context.Context) (OAuthToken, error) // nil: the options say where tokens come from
 }
 
 // Set gives the option key, by its Kafka name such as "compression.type", a value: a string as it would stand in a

@@ -604,9 +604,6 @@ func SASLKerberosMinTimeBeforeRelogin(d time.Duration) Option {
 // one is fetched. Used by OAUTHBEARER.
 //
 // Default: 0.8. Range: 0.5 to 1.0.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginRefreshWindowFactor(f float64) Option {
 	return setFrom("sasl.login.refresh.window.factor", f, "SASLLoginRefreshWindowFactor")
 }
@@ -615,9 +612,6 @@ func SASLLoginRefreshWindowFactor(f float64) Option {
 // to that. Used by OAUTHBEARER.
 //
 // Default: 0.05. Range: 0.0 to 0.25.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginRefreshWindowJitter(f float64) Option {
 	return setFrom("sasl.login.refresh.window.jitter", f, "SASLLoginRefreshWindowJitter")
 }
@@ -626,9 +620,6 @@ func SASLLoginRefreshWindowJitter(f float64) Option {
 // Used by OAUTHBEARER.
 //
 // Default: 1m0s. Range in seconds: 0 to 900. Fractions of a second are dropped.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginRefreshMinPeriod(d time.Duration) Option {
 	return setFrom("sasl.login.refresh.min.period.seconds", int64(d/time.Second), "SASLLoginRefreshMinPeriod")
 }
@@ -637,9 +628,6 @@ func SASLLoginRefreshMinPeriod(d time.Duration) Option {
 // there. Used by OAUTHBEARER.
 //
 // Default: 5m0s. Range in seconds: 0 to 3600. Fractions of a second are dropped.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginRefreshBuffer(d time.Duration) Option {
 	return setFrom("sasl.login.refresh.buffer.seconds", int64(d/time.Second), "SASLLoginRefreshBuffer")
 }
@@ -672,11 +660,14 @@ func SASLClientCallbackHandlerClass(s string) Option {
 	return setFrom("sasl.client.callback.handler.class", s, "SASLClientCallbackHandlerClass")
 }
 
-// SASLLoginCallbackHandlerClass sets sasl.login.callback.handler.class. Java class that answers a login's questions.
+// SASLLoginCallbackHandlerClass sets sasl.login.callback.handler.class. Java class that answers a login's questions:
+// with OAUTHBEARER, where tokens come from.
 //
 // Default: none.
 //
-// It is refused: a Java class cannot run in Go. A value is a configuration error.
+// It is refused: a Java class cannot run in Go; Kafka's own OAuthBearerLoginCallbackHandler and
+// OAuthBearerUnsecuredLoginCallbackHandler are known, and linger.WithOAuthToken does what another one would. A value
+// is a configuration error.
 func SASLLoginCallbackHandlerClass(s string) Option {
 	return setFrom("sasl.login.callback.handler.class", s, "SASLLoginCallbackHandlerClass")
 }
@@ -692,9 +683,6 @@ func SASLLoginClass(s string) Option { return setFrom("sasl.login.class", s, "SA
 // to stand. Used by OAUTHBEARER.
 //
 // Default: none. Fractions of a millisecond are dropped.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginConnectTimeout(d time.Duration) Option {
 	return setFrom("sasl.login.connect.timeout.ms", d.Milliseconds(), "SASLLoginConnectTimeout")
 }
@@ -703,9 +691,6 @@ func SASLLoginConnectTimeout(d time.Duration) Option {
 // OAUTHBEARER.
 //
 // Default: none. Fractions of a millisecond are dropped.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginReadTimeout(d time.Duration) Option {
 	return setFrom("sasl.login.read.timeout.ms", d.Milliseconds(), "SASLLoginReadTimeout")
 }
@@ -714,9 +699,6 @@ func SASLLoginReadTimeout(d time.Duration) Option {
 // provider. Used by OAUTHBEARER.
 //
 // Default: 10s. Fractions of a millisecond are dropped.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginRetryBackoffMax(d time.Duration) Option {
 	return setFrom("sasl.login.retry.backoff.max.ms", d.Milliseconds(), "SASLLoginRetryBackoffMax")
 }
@@ -725,31 +707,23 @@ func SASLLoginRetryBackoffMax(d time.Duration) Option {
 // doubles. Used by OAUTHBEARER.
 //
 // Default: 100ms. Fractions of a millisecond are dropped.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLLoginRetryBackoff(d time.Duration) Option {
 	return setFrom("sasl.login.retry.backoff.ms", d.Milliseconds(), "SASLLoginRetryBackoff")
 }
 
-// SASLOAuthBearerJWTRetrieverClass sets sasl.oauthbearer.jwt.retriever.class. How tokens are fetched: the name of one
-// of Java's own retrievers. The default finds out from the other keys.
+// SASLOAuthBearerJWTRetrieverClass sets sasl.oauthbearer.jwt.retriever.class. How tokens are fetched:
+// DefaultJwtRetriever (a file or client credentials, as the scheme of the endpoint's URL says), FileJwtRetriever,
+// ClientCredentialsJwtRetriever or JwtBearerJwtRetriever. linger.WithOAuthToken stands for any other.
 //
 // Default: org.apache.kafka.common.security.oauthbearer.DefaultJwtRetriever.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerJWTRetrieverClass(s string) Option {
 	return setFrom("sasl.oauthbearer.jwt.retriever.class", s, "SASLOAuthBearerJWTRetrieverClass")
 }
 
-// SASLOAuthBearerJWTValidatorClass sets sasl.oauthbearer.jwt.validator.class. How a fetched token is looked over: the
-// name of one of Java's own validators.
+// SASLOAuthBearerJWTValidatorClass sets sasl.oauthbearer.jwt.validator.class. How a fetched token is looked over:
+// DefaultJwtValidator or ClientJwtValidator, which are the same in a producer.
 //
 // Default: org.apache.kafka.common.security.oauthbearer.DefaultJwtValidator.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerJWTValidatorClass(s string) Option {
 	return setFrom("sasl.oauthbearer.jwt.validator.class", s, "SASLOAuthBearerJWTValidatorClass")
 }
@@ -757,9 +731,6 @@ func SASLOAuthBearerJWTValidatorClass(s string) Option {
 // SASLOAuthBearerScope sets sasl.oauthbearer.scope. The scope to ask for, sent to the identity provider.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerScope(s string) Option {
 	return setFrom("sasl.oauthbearer.scope", s, "SASLOAuthBearerScope")
 }
@@ -768,9 +739,6 @@ func SASLOAuthBearerScope(s string) Option {
 // the identity provider, for the client_credentials grant.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerClientCredentialsClientID(s string) Option {
 	return setFrom("sasl.oauthbearer.client.credentials.client.id", s, "SASLOAuthBearerClientCredentialsClientID")
 }
@@ -779,20 +747,14 @@ func SASLOAuthBearerClientCredentialsClientID(s string) Option {
 // secret at the identity provider, for the client_credentials grant.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerClientCredentialsClientSecret(s string) Option {
 	return setFrom("sasl.oauthbearer.client.credentials.client.secret", s, "SASLOAuthBearerClientCredentialsClientSecret")
 }
 
-// SASLOAuthBearerAssertionAlgorithm sets sasl.oauthbearer.assertion.algorithm. How the assertion of the jwt-bearer
-// grant is signed.
+// SASLOAuthBearerAssertionAlgorithm sets sasl.oauthbearer.assertion.algorithm. How an assertion is signed: that of
+// the jwt-bearer grant, or the client's own (KIP-1258).
 //
 // Default: "RS256". Range: es256, rs256 in any letter case.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionAlgorithm(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.algorithm", s, "SASLOAuthBearerAssertionAlgorithm")
 }
@@ -800,9 +762,6 @@ func SASLOAuthBearerAssertionAlgorithm(s string) Option {
 // SASLOAuthBearerAssertionClaimAud sets sasl.oauthbearer.assertion.claim.aud. Claim aud (audience) of the assertion.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionClaimAud(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.claim.aud", s, "SASLOAuthBearerAssertionClaimAud")
 }
@@ -811,9 +770,6 @@ func SASLOAuthBearerAssertionClaimAud(s string) Option {
 // assertion ends (claim exp).
 //
 // Default: 5m0s. Range in seconds: 0 to 86400. Fractions of a second are dropped.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionClaimExp(d time.Duration) Option {
 	return setFrom("sasl.oauthbearer.assertion.claim.exp.seconds", int64(d/time.Second), "SASLOAuthBearerAssertionClaimExp")
 }
@@ -821,9 +777,6 @@ func SASLOAuthBearerAssertionClaimExp(d time.Duration) Option {
 // SASLOAuthBearerAssertionClaimIss sets sasl.oauthbearer.assertion.claim.iss. Claim iss (issuer) of the assertion.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionClaimIss(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.claim.iss", s, "SASLOAuthBearerAssertionClaimIss")
 }
@@ -832,9 +785,6 @@ func SASLOAuthBearerAssertionClaimIss(s string) Option {
 // carries a unique number (claim jti).
 //
 // Default: false.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionClaimJTIInclude(on bool) Option {
 	return setFrom("sasl.oauthbearer.assertion.claim.jti.include", on, "SASLOAuthBearerAssertionClaimJTIInclude")
 }
@@ -843,9 +793,6 @@ func SASLOAuthBearerAssertionClaimJTIInclude(on bool) Option {
 // assertion begins (claim nbf).
 //
 // Default: 1m0s. Range in seconds: 0 to 3600. Fractions of a second are dropped.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionClaimNbf(d time.Duration) Option {
 	return setFrom("sasl.oauthbearer.assertion.claim.nbf.seconds", int64(d/time.Second), "SASLOAuthBearerAssertionClaimNbf")
 }
@@ -853,9 +800,6 @@ func SASLOAuthBearerAssertionClaimNbf(d time.Duration) Option {
 // SASLOAuthBearerAssertionClaimSub sets sasl.oauthbearer.assertion.claim.sub. Claim sub (subject) of the assertion.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionClaimSub(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.claim.sub", s, "SASLOAuthBearerAssertionClaimSub")
 }
@@ -864,9 +808,6 @@ func SASLOAuthBearerAssertionClaimSub(s string) Option {
 // other keys of the assertion are then not used.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionFile(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.file", s, "SASLOAuthBearerAssertionFile")
 }
@@ -875,9 +816,6 @@ func SASLOAuthBearerAssertionFile(s string) Option {
 // that signs assertions, as PEM.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionPrivateKeyFile(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.private.key.file", s, "SASLOAuthBearerAssertionPrivateKeyFile")
 }
@@ -886,9 +824,6 @@ func SASLOAuthBearerAssertionPrivateKeyFile(s string) Option {
 // that private key.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionPrivateKeyPassphrase(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.private.key.passphrase", s, "SASLOAuthBearerAssertionPrivateKeyPassphrase")
 }
@@ -897,9 +832,6 @@ func SASLOAuthBearerAssertionPrivateKeyPassphrase(s string) Option {
 // the assertion's header and payload, as JSON.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerAssertionTemplateFile(s string) Option {
 	return setFrom("sasl.oauthbearer.assertion.template.file", s, "SASLOAuthBearerAssertionTemplateFile")
 }
@@ -907,9 +839,6 @@ func SASLOAuthBearerAssertionTemplateFile(s string) Option {
 // SASLOAuthBearerScopeClaimName sets sasl.oauthbearer.scope.claim.name. The claim of a token that holds its scope.
 //
 // Default: "scope".
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerScopeClaimName(s string) Option {
 	return setFrom("sasl.oauthbearer.scope.claim.name", s, "SASLOAuthBearerScopeClaimName")
 }
@@ -917,9 +846,6 @@ func SASLOAuthBearerScopeClaimName(s string) Option {
 // SASLOAuthBearerSubClaimName sets sasl.oauthbearer.sub.claim.name. The claim of a token that holds its subject.
 //
 // Default: "sub".
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerSubClaimName(s string) Option {
 	return setFrom("sasl.oauthbearer.sub.claim.name", s, "SASLOAuthBearerSubClaimName")
 }
@@ -928,9 +854,6 @@ func SASLOAuthBearerSubClaimName(s string) Option {
 // tokens, or a file with one (file:///…).
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerTokenEndpointURL(s string) Option {
 	return setFrom("sasl.oauthbearer.token.endpoint.url", s, "SASLOAuthBearerTokenEndpointURL")
 }
@@ -1036,9 +959,6 @@ func SASLOAuthBearerExpectedIssuer(s string) Option {
 // URL-encoded in the authorization header, as RFC 6749 says.
 //
 // Default: false.
-//
-// This version does not support it yet: there is no login by OAUTHBEARER. A value other than the default is a
-// configuration error.
 func SASLOAuthBearerHeaderURLEncode(on bool) Option {
 	return setFrom("sasl.oauthbearer.header.urlencode", on, "SASLOAuthBearerHeaderURLEncode")
 }

@@ -38,6 +38,9 @@ func (o Outside) orReal() Outside {
 
 // knows reports whether name is a usable plug-in name; the empty one never is.
 func (o Outside) knows(key, name string) bool {
+	if classesOfOAuth[key] != nil {
+		return isJavaClass(key, name)
+	}
 	return name != "" && (o.ClassKnown == nil || o.ClassKnown(key, name))
 }
 

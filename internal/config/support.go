@@ -16,6 +16,8 @@ func (p *parser) checkSupport() *Error {
 		case k.Status == Pending:
 			return &Error{Key: k.Name, Message: fmt.Sprintf("Configuration %s is not supported by this version yet: "+
 				"%s. Leave it at its default, %s.", k.Name, k.Note, quoted(k.Default))}
+		case k.Status == Refused && isJavaClass(k.Name, p.values[k.Name]):
+			continue
 		case k.Status == Refused:
 			return &Error{Key: k.Name, Message: fmt.Sprintf("Configuration %s is not supported: %s.", k.Name, k.Note)}
 		case k.Name == metricReporters && slices.ContainsFunc(p.list(k.Name), isForeign):
@@ -25,6 +27,11 @@ func (p *parser) checkSupport() *Error {
 		p.warn("Configuration " + k.Name + " has no effect: " + k.Note + ".")
 	}
 	return nil
+}
+
+func isJavaClass(key string, value any) bool {
+	_, ok := JavaClass(key, value)
+	return ok
 }
 
 func isForeign(reporter string) bool { return reporter != jmxReporter }

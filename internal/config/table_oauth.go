@@ -1,7 +1,8 @@
 package config
 
+import "strings"
+
 const (
-	noOAuth      = "there is no login by OAUTHBEARER"
 	brokersToken = "a producer fetches tokens, it does not check them"
 	classOfOAuth = "org.apache.kafka.common.security.oauthbearer."
 )
@@ -11,100 +12,102 @@ const (
 var keysOfOAuth = []Key{
 	{
 		Name: "sasl.oauthbearer.jwt.retriever.class", Type: Class, Default: classOfOAuth + "DefaultJwtRetriever",
-		Importance: Medium, Group: OAuthBearer, Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerJWTRetrieverClass",
-		Doc: "How tokens are fetched: the name of one of Java's own retrievers. The default finds out from the other keys.",
+		Importance: Medium, Group: OAuthBearer, Option: "SASLOAuthBearerJWTRetrieverClass",
+		Doc: "How tokens are fetched: DefaultJwtRetriever (a file or client credentials, as the scheme of the endpoint's URL " +
+			"says), FileJwtRetriever, ClientCredentialsJwtRetriever or JwtBearerJwtRetriever. linger.WithOAuthToken stands for " +
+			"any other.",
 	},
 	{
 		Name: "sasl.oauthbearer.jwt.validator.class", Type: Class, Default: classOfOAuth + "DefaultJwtValidator",
-		Importance: Medium, Group: OAuthBearer, Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerJWTValidatorClass",
-		Doc: "How a fetched token is looked over: the name of one of Java's own validators.",
+		Importance: Medium, Group: OAuthBearer, Option: "SASLOAuthBearerJWTValidatorClass",
+		Doc: "How a fetched token is looked over: DefaultJwtValidator or ClientJwtValidator, which are the same in a producer.",
 	},
 	{
 		Name: "sasl.oauthbearer.scope", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerScope",
-		Doc: "The scope to ask for, sent to the identity provider.",
+		Option: "SASLOAuthBearerScope",
+		Doc:    "The scope to ask for, sent to the identity provider.",
 	},
 	{
 		Name: "sasl.oauthbearer.client.credentials.client.id", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerClientCredentialsClientID",
-		Doc: "This client's name at the identity provider, for the client_credentials grant.",
+		Option: "SASLOAuthBearerClientCredentialsClientID",
+		Doc:    "This client's name at the identity provider, for the client_credentials grant.",
 	},
 	{
 		Name: "sasl.oauthbearer.client.credentials.client.secret", Type: Password, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerClientCredentialsClientSecret",
-		Doc: "This client's secret at the identity provider, for the client_credentials grant.",
+		Option: "SASLOAuthBearerClientCredentialsClientSecret",
+		Doc:    "This client's secret at the identity provider, for the client_credentials grant.",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.algorithm", Type: String, Default: "RS256", Valid: foldWords("ES256", "RS256"),
-		Importance: Medium, Group: OAuthBearer, Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionAlgorithm",
-		Doc: "How the assertion of the jwt-bearer grant is signed.",
+		Importance: Medium, Group: OAuthBearer, Option: "SASLOAuthBearerAssertionAlgorithm",
+		Doc: "How an assertion is signed: that of the jwt-bearer grant, or the client's own (KIP-1258).",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.claim.aud", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionClaimAud",
-		Doc: "Claim aud (audience) of the assertion.",
+		Option: "SASLOAuthBearerAssertionClaimAud",
+		Doc:    "Claim aud (audience) of the assertion.",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.claim.exp.seconds", Type: Int, Default: int64(300), Valid: between[int64](0, 86400),
-		Importance: Low, Group: OAuthBearer, Unit: Seconds, Status: Pending, Note: noOAuth,
+		Importance: Low, Group: OAuthBearer, Unit: Seconds,
 		Option: "SASLOAuthBearerAssertionClaimExp",
 		Doc:    "How long after now the assertion ends (claim exp).",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.claim.iss", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionClaimIss",
-		Doc: "Claim iss (issuer) of the assertion.",
+		Option: "SASLOAuthBearerAssertionClaimIss",
+		Doc:    "Claim iss (issuer) of the assertion.",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.claim.jti.include", Type: Boolean, Default: false, Importance: Medium,
-		Group: OAuthBearer, Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionClaimJTIInclude",
+		Group: OAuthBearer, Option: "SASLOAuthBearerAssertionClaimJTIInclude",
 		Doc: "Whether each assertion carries a unique number (claim jti).",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.claim.nbf.seconds", Type: Int, Default: int64(60), Valid: between[int64](0, 3600),
-		Importance: Low, Group: OAuthBearer, Unit: Seconds, Status: Pending, Note: noOAuth,
+		Importance: Low, Group: OAuthBearer, Unit: Seconds,
 		Option: "SASLOAuthBearerAssertionClaimNbf",
 		Doc:    "How long before now the assertion begins (claim nbf).",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.claim.sub", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionClaimSub",
-		Doc: "Claim sub (subject) of the assertion.",
+		Option: "SASLOAuthBearerAssertionClaimSub",
+		Doc:    "Claim sub (subject) of the assertion.",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.file", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionFile",
-		Doc: "File with an assertion that is ready made; the other keys of the assertion are then not used.",
+		Option: "SASLOAuthBearerAssertionFile",
+		Doc:    "File with an assertion that is ready made; the other keys of the assertion are then not used.",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.private.key.file", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionPrivateKeyFile",
-		Doc: "File with the private key that signs assertions, as PEM.",
+		Option: "SASLOAuthBearerAssertionPrivateKeyFile",
+		Doc:    "File with the private key that signs assertions, as PEM.",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.private.key.passphrase", Type: Password, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionPrivateKeyPassphrase",
-		Doc: "Password of that private key.",
+		Option: "SASLOAuthBearerAssertionPrivateKeyPassphrase",
+		Doc:    "Password of that private key.",
 	},
 	{
 		Name: "sasl.oauthbearer.assertion.template.file", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerAssertionTemplateFile",
-		Doc: "File with the fixed parts of the assertion's header and payload, as JSON.",
+		Option: "SASLOAuthBearerAssertionTemplateFile",
+		Doc:    "File with the fixed parts of the assertion's header and payload, as JSON.",
 	},
 	{
 		Name: "sasl.oauthbearer.scope.claim.name", Type: String, Default: "scope", Importance: Low, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerScopeClaimName",
-		Doc: "The claim of a token that holds its scope.",
+		Option: "SASLOAuthBearerScopeClaimName",
+		Doc:    "The claim of a token that holds its scope.",
 	},
 	{
 		Name: "sasl.oauthbearer.sub.claim.name", Type: String, Default: "sub", Importance: Low, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerSubClaimName",
-		Doc: "The claim of a token that holds its subject.",
+		Option: "SASLOAuthBearerSubClaimName",
+		Doc:    "The claim of a token that holds its subject.",
 	},
 	{
 		Name: "sasl.oauthbearer.token.endpoint.url", Type: String, Importance: Medium, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerTokenEndpointURL",
-		Doc: "Where the identity provider gives out tokens, or a file with one (file:///…).",
+		Option: "SASLOAuthBearerTokenEndpointURL",
+		Doc:    "Where the identity provider gives out tokens, or a file with one (file:///…).",
 	},
 	{
 		Name: "sasl.oauthbearer.jwks.endpoint.url", Type: String, Importance: Medium, Group: OAuthBearer,
@@ -155,7 +158,38 @@ var keysOfOAuth = []Key{
 	},
 	{
 		Name: "sasl.oauthbearer.header.urlencode", Type: Boolean, Default: false, Importance: Low, Group: OAuthBearer,
-		Status: Pending, Note: noOAuth, Option: "SASLOAuthBearerHeaderURLEncode",
-		Doc: "Whether the client's name and secret are URL-encoded in the authorization header, as RFC 6749 says.",
+		Option: "SASLOAuthBearerHeaderURLEncode",
+		Doc:    "Whether the client's name and secret are URL-encoded in the authorization header, as RFC 6749 says.",
 	},
+}
+
+// classesOfOAuth are the Java classes that linger stands in for, by the keys that name them. They are known by their
+// names with and without package.
+var classesOfOAuth = map[string][]string{
+	"sasl.oauthbearer.jwt.retriever.class": {
+		classOfOAuth + "DefaultJwtRetriever", classOfOAuth + "FileJwtRetriever",
+		classOfOAuth + "ClientCredentialsJwtRetriever", classOfOAuth + "JwtBearerJwtRetriever",
+	},
+	"sasl.oauthbearer.jwt.validator.class": {
+		classOfOAuth + "DefaultJwtValidator", classOfOAuth + "ClientJwtValidator", classOfOAuth + "BrokerJwtValidator",
+	},
+	loginCallbackHandler: {
+		classOfOAuth + "OAuthBearerLoginCallbackHandler",
+		classOfOAuth + "internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler",
+	},
+}
+
+// JavaClass is the short name of the Java class that the key's value names, when linger stands in for it.
+func JavaClass(key string, value any) (short string, ok bool) {
+	name, ok := value.(string)
+	if !ok {
+		return "", false
+	}
+	for _, full := range classesOfOAuth[key] {
+		short = full[strings.LastIndexByte(full, '.')+1:]
+		if name == full || name == short {
+			return short, true
+		}
+	}
+	return "", false
 }

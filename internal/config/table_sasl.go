@@ -3,7 +3,10 @@ package config
 const (
 	noSASL     = "there is no login by SASL"
 	noJavaCode = "a Java class cannot run in Go"
-	noKerberos = "there is no login by Kerberos"
+	noHandler  = noJavaCode + "; Kafka's own OAuthBearerLoginCallbackHandler and OAuthBearerUnsecuredLoginCallbackHandler " +
+		"are known, and linger.WithOAuthToken does what another one would"
+	loginCallbackHandler = "sasl.login.callback.handler.class"
+	noKerberos           = "there is no login by Kerberos"
 )
 
 // keysOfSASL are the keys of SASL and Kerberos.
@@ -35,22 +38,22 @@ var keysOfSASL = []Key{
 	},
 	{
 		Name: "sasl.login.refresh.window.factor", Type: Double, Default: 0.8, Valid: between(0.5, 1.0), Importance: Low,
-		Group: SASL, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshWindowFactor",
+		Group: SASL, Option: "SASLLoginRefreshWindowFactor",
 		Doc: "The part of a token's life after which a new one is fetched. Used by OAUTHBEARER.",
 	},
 	{
 		Name: "sasl.login.refresh.window.jitter", Type: Double, Default: 0.05, Valid: between(0.0, 0.25), Importance: Low,
-		Group: SASL, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshWindowJitter",
+		Group: SASL, Option: "SASLLoginRefreshWindowJitter",
 		Doc: "The largest random part of a token's life added to that. Used by OAUTHBEARER.",
 	},
 	{
 		Name: "sasl.login.refresh.min.period.seconds", Type: Short, Default: int64(60), Valid: between[int64](0, 900),
-		Importance: Low, Group: SASL, Unit: Seconds, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshMinPeriod",
+		Importance: Low, Group: SASL, Unit: Seconds, Option: "SASLLoginRefreshMinPeriod",
 		Doc: "Shortest time between two fetches of a token. Used by OAUTHBEARER.",
 	},
 	{
 		Name: "sasl.login.refresh.buffer.seconds", Type: Short, Default: int64(300), Valid: between[int64](0, 3600),
-		Importance: Low, Group: SASL, Unit: Seconds, Status: Pending, Note: noSASL, Option: "SASLLoginRefreshBuffer",
+		Importance: Low, Group: SASL, Unit: Seconds, Option: "SASLLoginRefreshBuffer",
 		Doc: "How long before a token's end a new one must be there. Used by OAUTHBEARER.",
 	},
 	{
@@ -70,9 +73,9 @@ var keysOfSASL = []Key{
 		Doc: "Java class that answers a mechanism's questions.",
 	},
 	{
-		Name: "sasl.login.callback.handler.class", Type: Class, Importance: Medium, Group: SASL,
-		Status: Refused, Note: noJavaCode, Option: "SASLLoginCallbackHandlerClass",
-		Doc: "Java class that answers a login's questions.",
+		Name: loginCallbackHandler, Type: Class, Importance: Medium, Group: SASL,
+		Status: Refused, Note: noHandler, Option: "SASLLoginCallbackHandlerClass",
+		Doc: "Java class that answers a login's questions: with OAUTHBEARER, where tokens come from.",
 	},
 	{
 		Name: "sasl.login.class", Type: Class, Importance: Medium, Group: SASL,
@@ -81,22 +84,22 @@ var keysOfSASL = []Key{
 	},
 	{
 		Name: "sasl.login.connect.timeout.ms", Type: Int, Importance: Low, Group: SASL,
-		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginConnectTimeout",
+		Unit: Millis, Option: "SASLLoginConnectTimeout",
 		Doc: "How long a connection to the identity provider may take to stand. Used by OAUTHBEARER.",
 	},
 	{
 		Name: "sasl.login.read.timeout.ms", Type: Int, Importance: Low, Group: SASL,
-		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginReadTimeout",
+		Unit: Millis, Option: "SASLLoginReadTimeout",
 		Doc: "How long the identity provider may take to answer. Used by OAUTHBEARER.",
 	},
 	{
 		Name: "sasl.login.retry.backoff.max.ms", Type: Long, Default: int64(10000), Importance: Low, Group: SASL,
-		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginRetryBackoffMax",
+		Unit: Millis, Option: "SASLLoginRetryBackoffMax",
 		Doc: "Longest wait between two tries at the identity provider. Used by OAUTHBEARER.",
 	},
 	{
 		Name: "sasl.login.retry.backoff.ms", Type: Long, Default: int64(100), Importance: Low, Group: SASL,
-		Unit: Millis, Status: Pending, Note: noSASL, Option: "SASLLoginRetryBackoff",
+		Unit: Millis, Option: "SASLLoginRetryBackoff",
 		Doc: "First wait between two tries at the identity provider; it doubles. Used by OAUTHBEARER.",
 	},
 }
