@@ -101,6 +101,7 @@ func (e *Engine) run() {
 		}
 		e.wait(timer, fx.WakeAt)
 	}
+	e.inbox.close()
 	e.seals.Stop()
 	e.out.Stop()
 	e.links.Wait()

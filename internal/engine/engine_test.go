@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"runtime/pprof"
 	"strings"
@@ -178,6 +179,31 @@ func TestAFaultInOneTurnIsLoggedAndTheLoopGoesOn(t *testing.T) {
 		}
 		if text := log.String(); !strings.Contains(text, "a broken invariant") || !strings.Contains(text, "engine_test.go") {
 			t.Errorf("the log does not tell of the fault and where it was:\n%s", text)
+		}
+	})
+}
+
+// Whoever asks an engine that has ended leaves nothing behind: no event waits for a loop that never comes.
+func TestNothingIsPostedToAnEngineThatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		view := &metadata.View{Cluster: metadata.NewCluster(1, "", nil, nil), Fatal: errors.New("no broker lets us in")}
+		s := &script{step: func(clock.Instant, []sender.Event) *sender.Effects {
+			return &sender.Effects{View: view, WakeAt: clock.Never}
+		}}
+		e := start(t, s, new(bytes.Buffer))
+		synctest.Wait()
+		e.acc.Close()
+		e.ForceClose()
+		<-e.Done()
+		for range 10 {
+			if _, _, _, err := e.WaitTopic(t.Context(), "t", AnyPartition, time.Second); !errors.Is(err, view.Fatal) {
+				t.Errorf("got %v", err)
+			}
+			e.WantTopic("t")
+			e.BeginClose()
+		}
+		if n := len(e.inbox.take()); n != 0 {
+			t.Errorf("%d events wait for a loop that has ended", n)
 		}
 	})
 }

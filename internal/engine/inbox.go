@@ -14,6 +14,7 @@ type inbox struct {
 	mu     sync.Mutex
 	events []sender.Event
 	spare  []sender.Event // what the loop took the time before
+	shut   bool           // the loop has ended: nobody takes events any more
 
 	nudged atomic.Bool
 	wake   chan struct{} // holds one token while there is something to take
@@ -21,12 +22,21 @@ type inbox struct {
 
 func newInbox() *inbox { return &inbox{wake: make(chan struct{}, 1)} }
 
-// post adds one event and wakes the loop.
+// post adds one event and wakes the loop. After the loop's end it does nothing: callers may come for ever.
 func (b *inbox) post(e sender.Event) {
 	b.mu.Lock()
-	b.events = append(b.events, e)
+	if !b.shut {
+		b.events = append(b.events, e)
+	}
 	b.mu.Unlock()
 	b.ring()
+}
+
+// close drops what is left and what still comes.
+func (b *inbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shut, b.events, b.spare = true, nil, nil
 }
 
 // nudge tells the loop to look at the accumulator. Only the first nudge since the last turn costs more than a load.
