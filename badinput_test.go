@@ -26,6 +26,10 @@ func TestMalformedOptionsAreNamed(t *testing.T) {
 	if err := os.WriteFile(file, []byte("linger.ms = soon\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	broken := filepath.Join(t.TempDir(), "broken.properties")
+	if err := os.WriteFile(broken, []byte("# ours\nlinger.ms = 5\nssl.key.password = hunter2\\users\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name string
 		opts []linger.Option
@@ -43,6 +47,7 @@ func TestMalformedOptionsAreNamed(t *testing.T) {
 		{"an unknown serializer", []linger.Option{linger.Set("key.serializer", "com.example.Avro")}, []string{"key.serializer", "com.example.Avro", "linger.WithRegistry"}},
 		{"transactions", []linger.Option{linger.Set("transactional.id", "t")}, []string{"transactional.id", "not supported"}},
 		{"a file", []linger.Option{linger.PropertiesFile(file)}, []string{"linger.ms", "soon"}},
+		{"a file that is malformed", []linger.Option{linger.PropertiesFile(broken)}, []string{broken, "line 3", `\uXXXX`, `write \\`}},
 		{"a file that is not there", []linger.Option{linger.PropertiesFile(file + "x")}, []string{file + "x"}},
 	}
 	for _, tt := range tests {
@@ -56,8 +61,11 @@ func TestMalformedOptionsAreNamed(t *testing.T) {
 			if err == nil {
 				t.Fatal("New took it")
 			}
-			if !errors.Is(err, linger.ErrConfig) && !errors.Is(err, os.ErrNotExist) {
+			if !errors.Is(err, linger.ErrConfig) {
 				t.Errorf("got %v, want an ErrConfig", err)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error shows what may be a secret: %v", err)
 			}
 			for _, part := range tt.want {
 				if !strings.Contains(err.Error(), part) {

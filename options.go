@@ -2,10 +2,12 @@ package linger
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 
 	"linger/internal/config"
+	"linger/internal/kerr"
 	"linger/internal/transport"
 )
 
@@ -34,16 +36,18 @@ func setFrom(key string, value any, source string) Option {
 	}
 }
 
-// PropertiesFile reads a Java properties file, such as client.properties, as it is.
+// PropertiesFile reads a Java properties file, such as client.properties, as it is. A file that can't be read is an
+// ErrConfig of New that names the file and, when its text is wrong, the line; nothing of the line is shown, since it may
+// be a secret.
 func PropertiesFile(path string) Option {
 	return func(o *options) error {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: properties file: %w", kerr.ErrConfig, err) // the system's words name the file
 		}
 		settings, err := config.ParseProperties(text)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: properties file %s: %w", kerr.ErrConfig, path, err)
 		}
 		for _, s := range settings {
 			s.Source = path

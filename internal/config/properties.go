@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -99,6 +100,9 @@ func splitLine(line string) (key, value string) {
 	return line[:end], rest
 }
 
+// malformedEscape says what is wrong in Java's words, and what to do about it: mostly it is a path such as C:\users.
+const malformedEscape = `malformed \uXXXX: behind \u stand four hexadecimal digits; where a backslash itself is meant, write \\`
+
 // unescape undoes backslashes. \u gives one UTF-16 unit, so two of them may make one character.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
@@ -126,7 +130,7 @@ func unescape(s string) (string, error) {
 			case 'u':
 				unit, err := strconv.ParseUint(s[i:min(i+4, len(s))], 16, 16)
 				if err != nil || i+4 > len(s) {
-					return "", fmt.Errorf(`malformed \uXXXX`)
+					return "", errors.New(malformedEscape)
 				}
 				units = append(units, uint16(unit))
 				i += 4
