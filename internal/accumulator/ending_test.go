@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"linger/internal/compress"
@@ -778,6 +779,30 @@ func TestBatchThatCompressesWellIsChargedForWhatItHolds(t *testing.T) {
 	if f.pool.Available() != 3000 {
 		t.Errorf("%d bytes came back", f.pool.Available())
 	}
+}
+
+// An append that must not wait stands in no line in incremental mode either, and overtakes nobody who does.
+func TestTryAppendOvertakesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, setup{batchSize: 1000, memory: 800, incremental: true, linger: time.Hour, chunk: 200})
+		f.setCluster(leaders4, nil, nil)
+		f.send(0, 400)
+		go func() { // ends with the pool
+			if _, err := f.pool.AllocateChunks(t.Context(), nil, 400, time.Hour); !errors.Is(err, kerr.ErrClosedAllocating) {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		for range 3 {
+			if _, err := f.acc.TryAppend(f.topic, 1, entry(20)); !errors.Is(err, kerr.ErrWouldBlock) {
+				t.Errorf("got %v, want ErrWouldBlock", err)
+			}
+		}
+		if f.pool.Available() != 200 || f.pool.Waiters() != 1 {
+			t.Errorf("%d bytes are left and %d wait, want the 200 and the one of before", f.pool.Available(), f.pool.Waiters())
+		}
+		f.pool.Close()
+	})
 }
 
 // ACC-18 in incremental mode: a batch takes memory as it grows.

@@ -46,15 +46,13 @@ func (a *Accumulator) allocate(ctx context.Context, e *Entry, deadline clock.Ins
 }
 
 func (a *Accumulator) allocateChunks(ctx context.Context, need, limit int, deadline clock.Instant, block bool) (memory, error) {
-	chunks, err := a.o.Pool.AllocateChunks(ctx, nil, need, 0)
-	if errors.Is(err, kerr.ErrBufferExhausted) {
+	chunks, ok, err := a.o.Pool.TryAllocateChunks(nil, need)
+	if err == nil && !ok {
 		if !block {
 			return memory{}, kerr.ErrWouldBlock
 		}
-		if wait := deadline.Sub(a.o.Clock.Now()); wait > 0 {
-			defer a.starve()()
-			chunks, err = a.o.Pool.AllocateChunks(ctx, nil, need, wait)
-		}
+		defer a.starve()()
+		chunks, err = a.o.Pool.AllocateChunks(ctx, nil, need, max(0, deadline.Sub(a.o.Clock.Now())))
 		if errors.Is(err, kerr.ErrBufferExhausted) {
 			a.o.Pool.CountExhausted()
 		}

@@ -35,6 +35,28 @@ func (p *Pool) AllocateChunks(ctx context.Context, dst [][]byte, size int, maxBl
 	return p.materializeChunks(append(dst, w.chunks...), len(dst), count), nil
 }
 
+// TryAllocateChunks is AllocateChunks that never stands in line: ok is false, and nothing was taken, when there is too
+// little memory, or when others wait for it.
+func (p *Pool) TryAllocateChunks(dst [][]byte, size int) (chunks [][]byte, ok bool, err error) {
+	count, err := p.admitChunks(size)
+	if err != nil {
+		return dst, false, err
+	}
+	p.mu.Lock()
+	switch {
+	case p.closed:
+		p.mu.Unlock()
+		return dst, false, errClosed()
+	case p.waiters.len > 0, p.available() < int64(count)*int64(p.poolable):
+		p.mu.Unlock()
+		return dst, false, nil
+	}
+	lent := p.reserveChunks(dst, count)
+	p.check()
+	p.mu.Unlock()
+	return p.materializeChunks(lent, len(dst), count), true, nil
+}
+
 // TryChunk lends one more buffer of the poolable size, in either mode, for a batch that compresses better than expected.
 // It never waits, and it never takes what others wait for. It is not ok when there is none, or the pool is closed.
 func (p *Pool) TryChunk() (b []byte, ok bool) {

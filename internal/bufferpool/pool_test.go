@@ -519,6 +519,44 @@ func TestChunksOfWhoGivesUpGoBackToTheFreeList(t *testing.T) { // POOL-18 (chunk
 	})
 }
 
+// TryAllocateChunks takes all or nothing at once, and nothing at all while others wait.
+func TestTriedChunksNeverStandInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(64, 16, Incremental, clock.Real())
+		held, ok, err := p.TryAllocateChunks([][]byte{{1}}, 40)
+		if !ok || err != nil || len(held) != 4 || held[0][0] != 1 {
+			t.Fatal(len(held), ok, err)
+		}
+		if more, ok, err := p.TryAllocateChunks(nil, 17); ok || err != nil || more != nil {
+			t.Errorf("two chunks out of one: %d, %t, %v", len(more), ok, err)
+		}
+		wantAccounts(t, p, 16, 16, 0, 0)
+		go func() {
+			chunks, _ := p.AllocateChunks(t.Context(), nil, 32, long)
+			p.ReleaseChunks(chunks)
+		}()
+		synctest.Wait() // it waits for a second chunk, and the first one is still there
+		if _, ok, _ := p.TryAllocateChunks(nil, 16); ok {
+			t.Error("it overtook who waits")
+		}
+		wantAccounts(t, p, 16, 16, 0, 1)
+		p.ReleaseChunks(held[1:])
+		synctest.Wait()
+		for _, size := range []int{0, 65} {
+			if _, _, err := p.TryAllocateChunks(nil, size); !errors.Is(err, kerr.ErrIllegalArgument) {
+				t.Errorf("size %d: %v", size, err)
+			}
+		}
+		if _, _, err := full(64).TryAllocateChunks(nil, 16); !errors.Is(err, kerr.ErrIllegalState) {
+			t.Errorf("in full mode: %v", err)
+		}
+		p.Close()
+		if _, ok, err := p.TryAllocateChunks(nil, 16); ok || !errors.Is(err, kerr.ErrClosedAllocating) {
+			t.Errorf("of a closed pool: %t, %v", ok, err)
+		}
+	})
+}
+
 func TestChunksRefuseWhatIsNoSize(t *testing.T) {
 	p := New(64, 16, Incremental, clock.Real())
 	for _, size := range []int{0, -1, 65} {
