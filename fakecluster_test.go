@@ -603,8 +603,10 @@ func (c *cluster) Handle(_ context.Context, r slog.Record) error {
 func (c *cluster) WithAttrs([]slog.Attr) slog.Handler { return c }
 func (c *cluster) WithGroup(string) slog.Handler      { return c }
 
-// logged returns the log lines of at least that level that contain text.
+// logged returns the log lines of at least that level that contain text. It is for the test's own goroutine: lines come a
+// moment after what they tell of.
 func (c *cluster) logged(level slog.Level, text string) (lines []string) {
+	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.logs {

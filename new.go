@@ -19,6 +19,7 @@ import (
 	"linger/internal/config"
 	"linger/internal/engine"
 	"linger/internal/kerr"
+	"linger/internal/logs"
 	"linger/internal/metadata"
 	"linger/internal/sender"
 	"linger/internal/transport"
@@ -53,16 +54,15 @@ func construct[K, V any](key Serializer[K], value Serializer[V], opts []Option) 
 		return nil, withRemedy(err)
 	}
 	p := new(Producer[K, V])
+	p.core.listen(&o)
 	if err := p.plugIn(&o, cfg, key, value); err != nil {
 		_ = closeAll(p.core.plugins...)
 		return nil, err
 	}
-	if err := p.core.build(&o, cfg); err != nil {
+	read := p.core.extrasRead(&o, cfg, key == nil, value == nil)
+	if err := p.core.build(&o, cfg, read); err != nil {
 		_ = closeAll(p.core.plugins...)
 		return nil, err
-	}
-	if l, ok := cfg.Unused(p.core.extrasRead(&o, cfg, key == nil, value == nil)...); ok {
-		p.core.logLine(l)
 	}
 	return p, nil
 }
@@ -100,6 +100,12 @@ func (c *core) extrasRead(o *options, cfg *config.Config, namedKey, namedValue b
 		read = append(read, "serializer.encoding")
 	}
 	return read
+}
+
+// listen puts the queue in front of the application's log handler.
+func (c *core) listen(o *options) {
+	c.logs = logs.New(o.logger.Handler(), &c.inside)
+	c.log = slog.New(c.logs)
 }
 
 func (c *core) logLine(l config.Line) { c.log.Log(context.Background(), l.Level, l.Text) }
@@ -156,13 +162,13 @@ func (p *Producer[K, V]) plugIn(o *options, cfg *config.Config, key Serializer[K
 		return err
 	}
 	if len(list) > 0 {
-		p.interceptors = &chain[K, V]{list: list, log: o.logger}
+		p.interceptors = &chain[K, V]{list: list, log: p.core.log}
 	}
 	return nil
 }
 
-// build makes the rooms and starts the engine.
-func (c *core) build(o *options, cfg *config.Config) error {
+// build makes the rooms and starts the engine. read are the unknown options that somebody reads.
+func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	v := &cfg.Values
 	if v.HasTransactionalID {
 		return fmt.Errorf("%w: transactional.id: transactions are not supported by this version yet; leave the option out", kerr.ErrConfig)
@@ -171,7 +177,7 @@ func (c *core) build(o *options, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	c.config, c.log = cfg, o.logger
+	c.config = cfg
 	for _, l := range cfg.Lines {
 		c.logLine(l)
 	}
@@ -197,9 +203,12 @@ func (c *core) build(o *options, cfg *config.Config) error {
 		store.Bootstrap(addresses(servers))
 		servers = nil
 	}
+	if l, ok := cfg.Unused(read...); ok {
+		c.logLine(l)
+	}
 	c.engine = engine.Start(engine.Options{
-		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Log: c.log,
-		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: o.dialer, Resolver: o.names.Resolver},
+		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Logs: c.logs,
+		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: c.guard(o.dialer), Resolver: o.names.Resolver},
 		Sender: c.newSender(cfg, servers, store, rng),
 	})
 	return nil

@@ -58,6 +58,11 @@ func PropertiesFile(path string) Option {
 }
 
 // WithLogger sends the producer's log lines to l; nil keeps them out. Default: slog.Default().
+//
+// While the producer runs, lines are written in their order by a goroutine of its own, so that a slow handler holds up
+// nothing, and one that itself sends through this producer (a log sink on Kafka) does not wait for itself. At most 1,000
+// lines wait; what is lost beyond that, or by a handler's panic, is counted in a later line. Close writes what is left, and
+// so waits for the handler. A producer that is never closed may keep its last lines.
 func WithLogger(l *slog.Logger) Option {
 	return func(o *options) error {
 		if l == nil {

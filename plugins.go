@@ -45,6 +45,32 @@ func WithDialer(dial func(ctx context.Context, network, addr string) (net.Conn, 
 	return func(o *options) error { o.dialer = dial; return nil }
 }
 
+// guard calls the application's dialer where its faults stay its own: a panic is the dial's error, and so is the end of its
+// goroutine (runtime.Goexit, as a test's FailNow calls it), which nobody would hear of otherwise.
+func (c *core) guard(dial dialer) dialer {
+	if dial == nil {
+		return nil
+	}
+	return func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+		done := make(chan struct{})
+		go func() { // ends with dial; waited for below
+			defer close(done)
+			defer c.inside.Enter()()
+			err = errNoReturn
+			defer recoverTo(&err)
+			conn, err = dial(ctx, network, addr)
+		}()
+		<-done
+		if err != nil && conn != nil {
+			conn.Close()
+			conn = nil
+		}
+		return conn, err
+	}
+}
+
+var errNoReturn = errors.New("the dialer did not return")
+
 // configurable is what plug-ins may implement to see the producer's options, by key, before their first use.
 type configurable interface {
 	Configure(values map[string]string) error

@@ -13,7 +13,9 @@ import (
 	"linger/internal/clock"
 	"linger/internal/config"
 	"linger/internal/engine"
+	"linger/internal/inside"
 	"linger/internal/kerr"
+	"linger/internal/logs"
 	"linger/internal/metrics"
 )
 
@@ -32,7 +34,8 @@ type Producer[K, V any] struct {
 // core is the producer below the generic skin: it knows bytes alone.
 type core struct {
 	config *config.Config
-	log    *slog.Logger
+	logs   *logs.Queue
+	log    *slog.Logger // writes to logs
 	clk    clock.Clock
 	coarse *clock.Coarse
 	pool   *bufferpool.Pool
@@ -51,7 +54,8 @@ type core struct {
 	closing       sync.Once
 	closed        chan struct{} // closed once everything of the producer has ended
 	closeErr      error
-	plugins       []any // closed with the producer, in this order
+	plugins       []any      // closed with the producer, in this order
+	inside        inside.Set // goroutines in code of the application's that Close waits for; callbacks not among them
 }
 
 // PartitionsFor lists topic's partitions, waiting for metadata like Send, at most max.block.ms or until ctx ends. After

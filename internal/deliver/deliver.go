@@ -1,12 +1,14 @@
 package deliver
 
 import (
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"linger/internal/accumulator"
+	"linger/internal/inside"
 )
 
 // reportEvery is how many batches may be through before the sender hears of them: it is woken once for all of them.
@@ -32,7 +34,7 @@ type Deliverer struct {
 	stopped bool
 }
 
-// New starts the delivery goroutine; Stop ends it. report is called on it with the number of batches that are through
+// New starts the delivery goroutine; Stop ends it. log must not wait for anything. report is called on it with the number of batches that are through
 // since the call before, and must not block.
 func New(log *slog.Logger, report func(batches int)) *Deliverer {
 	d := &Deliverer{log: log, report: report, done: make(chan struct{})}
@@ -62,7 +64,7 @@ func (d *Deliverer) Stop() {
 
 // loop is the delivery goroutine. Stop stops it and waits for it.
 func (d *Deliverer) loop() {
-	d.goroutine.Store(goroutineNumber())
+	d.goroutine.Store(inside.Goroutine())
 	ended := false
 	defer func() {
 		if ended {
@@ -105,6 +107,13 @@ func (d *Deliverer) take() bool {
 	return true
 }
 
+// OnDeliveryGoroutine reports whether the caller is inside a callback (KIP-1118 needs to know for flush). It costs about a
+// microsecond, so it is for calls that are rare.
+func (d *Deliverer) OnDeliveryGoroutine() bool {
+	n := inside.Goroutine()
+	return n != 0 && n == d.goroutine.Load()
+}
+
 func (d *Deliverer) tell() {
 	if d.silent > 0 {
 		d.report(d.silent)
@@ -137,5 +146,5 @@ func (d *Deliverer) call(c *accumulator.Completion) {
 
 func (d *Deliverer) logFault(what string, fault any) {
 	r := d.taken[d.batch].Result
-	d.log.Error(what, "topic", r.Topic(), "partition", r.Partition(), "record", d.record, "fault", fault, "stack", string(debug.Stack()))
+	d.log.Error(what, "topic", r.Topic(), "partition", r.Partition(), "record", d.record, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
 }

@@ -1,5 +1,6 @@
 // Package engine does what the sender decides. It owns the one loop, and starts, stops and waits for every other
-// goroutine of a producer: the connections' readers and writers, the compression workers, the delivery goroutine.
+// goroutine of a producer: the connections' readers and writers, the compression workers, the delivery
+// goroutine, the one that writes log lines.
 //
 //	for !done {
 //		fx := sender.Step(clock.Now(), inbox.Take())

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"runtime/pprof"
@@ -13,6 +14,7 @@ import (
 	"linger/internal/compress"
 	"linger/internal/deliver"
 	"linger/internal/link"
+	"linger/internal/logs"
 	"linger/internal/metadata"
 	"linger/internal/seal"
 	"linger/internal/sender"
@@ -34,7 +36,8 @@ type Options struct {
 	SealWorkers int
 	// View is the metadata view before the first answer.
 	View *metadata.View
-	Log  *slog.Logger
+	// Logs takes the log lines. The engine starts it, and stops it as the last of all.
+	Logs *logs.Queue
 	// Name is the loop's label in profiles: Java's thread name.
 	Name string
 }
@@ -58,7 +61,8 @@ type Engine struct {
 	out    *deliver.Deliverer
 	inbox  *inbox
 	board  *board
-	log    *slog.Logger
+	logs   *logs.Queue
+	log    *slog.Logger // writes to logs
 
 	identity atomic.Pointer[sender.Identity]
 	refusal  atomic.Pointer[error] // nil while sends are taken
@@ -72,16 +76,17 @@ type Engine struct {
 // goroutine, the workers and the links; Done closes after them.
 func Start(o Options) *Engine {
 	e := &Engine{
-		clk: o.Clock, coarse: o.Coarse, acc: o.Accumulator, sender: o.Sender, inbox: newInbox(), board: newBoard(o.View), log: o.Log,
-		done: make(chan struct{}),
+		clk: o.Clock, coarse: o.Coarse, acc: o.Accumulator, sender: o.Sender, inbox: newInbox(), board: newBoard(o.View),
+		logs: o.Logs, log: slog.New(o.Logs), done: make(chan struct{}),
 	}
+	e.logs.Start()
 	o.Transport.Post = func(ev link.Event) { e.inbox.post(sender.Event{Kind: sender.Link, Link: ev}) }
 	e.links = transport.New(o.Transport)
 	e.seals = seal.New(o.SealWorkers, o.Codec, func(b *accumulator.Batch, c *compress.Compressor) {
 		b.Seal(c)
 		e.inbox.post(sender.Event{Kind: sender.Sealed, Batch: b})
 	})
-	e.out = deliver.New(o.Log, func(n int) { e.inbox.post(sender.Event{Kind: sender.Delivered, N: n}) })
+	e.out = deliver.New(e.log, func(n int) { e.inbox.post(sender.Event{Kind: sender.Delivered, N: n}) })
 	e.acc.SetNudge(e.Nudge)
 	go pprof.Do(context.Background(), pprof.Labels("linger", o.Name), func(context.Context) { e.run() })
 	return e
@@ -105,6 +110,7 @@ func (e *Engine) run() {
 	e.seals.Stop()
 	e.out.Stop()
 	e.links.Wait()
+	e.logs.Stop()
 }
 
 // coarseTick is how old the coarse clock may become while a batch takes records.
@@ -132,7 +138,7 @@ func (e *Engine) turn() (fx *sender.Effects) {
 	now, _ := e.coarse.Refresh()
 	defer func() {
 		if p := recover(); p != nil {
-			e.log.Error("uncaught fault in the sender, which goes on", "fault", p, "stack", string(debug.Stack()))
+			e.log.Error("uncaught fault in the sender, which goes on", "fault", fmt.Sprint(p), "stack", string(debug.Stack()))
 			fx = e.sender.Rescue(now)
 		}
 	}()

@@ -17,6 +17,8 @@ import (
 	"linger/internal/backoff"
 	"linger/internal/bufferpool"
 	"linger/internal/clock"
+	"linger/internal/inside"
+	"linger/internal/logs"
 	"linger/internal/metadata"
 	"linger/internal/sender"
 )
@@ -72,7 +74,7 @@ func start(t *testing.T, s *script, log *bytes.Buffer) *Engine {
 	var mu sync.Mutex
 	e := Start(Options{
 		Clock: clk, Coarse: coarse, Accumulator: acc, Sender: s, View: &metadata.View{Cluster: metadata.NewCluster(1, "", nil, nil)},
-		Log: slog.New(slog.NewTextHandler(&locked{mu: &mu, w: log}, nil)), Name: "kafka-producer-network-thread | producer-1",
+		Logs: logs.New(slog.NewTextHandler(&locked{mu: &mu, w: log}, nil), new(inside.Set)), Name: "kafka-producer-network-thread | producer-1",
 	})
 	t.Cleanup(func() {
 		e.ForceClose()

@@ -11,8 +11,8 @@ import (
 
 // floors is the house: a package may import packages of lower floors. The root package stands on top.
 var floors = map[string]int{
-	"internal/backoff": 0, "internal/charset": 0, "internal/clock": 0, "internal/invariant": 0, "internal/kerr": 0, "internal/metrics": 0,
-	"internal/compress": 1, "internal/link": 1, "internal/wire": 1,
+	"internal/backoff": 0, "internal/charset": 0, "internal/clock": 0, "internal/inside": 0, "internal/invariant": 0, "internal/kerr": 0, "internal/metrics": 0,
+	"internal/compress": 1, "internal/link": 1, "internal/logs": 1, "internal/wire": 1,
 	"internal/config": 2, "internal/metadata": 2, "internal/partition": 2, "internal/record": 2,
 	"internal/bufferpool": 3, "internal/oauth": 3, "internal/seal": 3, "internal/txn": 3,
 	"internal/accumulator": 4, "internal/sasl": 4, "internal/tlsconf": 4,

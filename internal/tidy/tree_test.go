@@ -113,6 +113,9 @@ func load(t *testing.T, root string) tree {
 		if d.IsDir() {
 			return nil
 		}
+		if name == ".git" { // of a second working tree
+			return nil
+		}
 		content, err := fs.ReadFile(src, name)
 		if err == nil && !bytes.Contains(content, []byte{0}) {
 			repo[name] = string(content)

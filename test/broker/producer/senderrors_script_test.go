@@ -219,7 +219,11 @@ func (r *sendRun) throwingCallback() observed {
 		return observed{err: err}
 	}
 	first := r.finish(&sent{future: f})
-	return observed{value: []any{r.observe(first, first.md.HasOffset()), r.send(rec), r.logs.about("callback panicked")}}
+	one, two := r.observe(first, first.md.HasOffset()), r.send(rec)
+	if err := r.p.Close(); err != nil { // it writes what is left of the log
+		return observed{err: err}
+	}
+	return observed{value: []any{one, two, r.logs.about("callback panicked")}}
 }
 
 // interrupt ends the context of a send that waits in function.
