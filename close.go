@@ -18,13 +18,19 @@ type Report struct {
 	Refused int64
 	// Retried counts every further attempt, per record.
 	Retried int64
-	// BytesLeft of buffer.memory that did not come home; it is 0 unless there is a bug.
+	// BytesLeft of buffer.memory did not come home; it is 0 unless there is a bug, and while Unfinished.
 	BytesLeft int64
+	// Unfinished: the call could not wait, since it came from a callback, a log handler or a dialer, which would have been
+	// waited for. The counts are those of the moment; a later Shutdown from elsewhere tells the rest.
+	Unfinished bool
 }
 
 // Close sends everything that is buffered, waits for every outcome, and ends all the producer owns. Each record is
-// bounded by delivery.timeout.ms, and so is Close. Called again it waits for the first call. Inside a callback it does
-// not wait but ends the producer at once, as with a limit of zero, since the callback itself would be waited for.
+// bounded by delivery.timeout.ms, and so is Close. Called again it waits for the first call.
+//
+// Inside a callback, an interceptor's OnAck, a log handler or a dialer it does not wait but ends the producer at once, as
+// with a limit of zero, since that code itself would be waited for. Inside the Close of a serializer, a partitioner or an
+// interceptor it does nothing. Neither is noticed on a goroutine that such code starts and waits for: that waits for itself.
 func (p *Producer[K, V]) Close() error {
 	_, err := p.Shutdown(context.Background())
 	return err
@@ -43,16 +49,17 @@ func (p *Producer[K, V]) CloseTimeout(d time.Duration) error {
 }
 
 // Shutdown is Close that gives up when ctx ends: what has no outcome by then fails with ErrForceClosed. It returns once
-// every outcome is delivered and nothing of the producer runs any more. The error is what closing serializers,
-// partitioner and interceptors gave; running out of time is no error, the Report tells.
+// every outcome is delivered and nothing of the producer runs any more; where Close does not wait, neither does Shutdown, and
+// the Report is Unfinished. The error is what closing serializers, partitioner and interceptors gave; running out of time is
+// no error, the Report tells.
 func (p *Producer[K, V]) Shutdown(ctx context.Context) (Report, error) {
 	ctx = orBackground(ctx)
 	c := &p.core
 	c.acc.Close()
 	c.engine.BeginClose()
-	if c.engine.OnDeliveryGoroutine() {
+	if c.engine.OnDeliveryGoroutine() || c.inside.Has() {
 		c.engine.ForceClose()
-		go c.finish() // it waits for the callback that runs us, so nobody may wait for it here
+		go c.finish() // it waits for the code that calls us, so nobody may wait for it here
 		return c.report(), nil
 	}
 	select {
@@ -68,20 +75,30 @@ func (p *Producer[K, V]) Shutdown(ctx context.Context) (Report, error) {
 // finish closes the plug-ins once the engine has ended; the first caller does it, others wait.
 func (c *core) finish() {
 	c.closing.Do(func() {
+		defer close(c.closed) // also when a plug-in ends the goroutine
 		<-c.engine.Done()
-		if err := closeAll(c.plugins...); err != nil {
-			c.log.Warn("a plug-in failed to close", "err", err)
-			c.closeErr = err
+		if c.closeErr = c.closePlugins(); c.closeErr != nil {
+			c.log.Warn("a plug-in failed to close", "err", c.closeErr)
 		}
-		close(c.closed)
 	})
 	<-c.closed
 }
 
+func (c *core) closePlugins() error {
+	defer c.inside.Enter()() // one that closes the producer would wait for itself
+	return closeAll(c.plugins...)
+}
+
 func (c *core) report() Report {
 	t := c.counters.Snapshot()
-	return Report{Delivered: t.RecordsDelivered, Failed: t.RecordsFailed, Aborted: t.RecordsAborted, Refused: c.refused.Load(), Retried: t.RecordRetries,
-		BytesLeft: c.pool.Total() - c.pool.Available()}
+	r := Report{Delivered: t.RecordsDelivered, Failed: t.RecordsFailed, Aborted: t.RecordsAborted, Refused: c.refused.Load(), Retried: t.RecordRetries}
+	select {
+	case <-c.engine.Done():
+		r.BytesLeft = c.pool.Total() - c.pool.Available()
+	default:
+		r.Unfinished = true // batches, and with them memory, are still on their way
+	}
+	return r
 }
 
 // Flush makes everything buffered ready to send at once and waits until every record whose Send returned before has its
