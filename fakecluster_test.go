@@ -41,6 +41,7 @@ type cluster struct {
 	logs    []logLine
 	checks  bool // sequences
 	racks   map[int32]string
+	login   *fakeLogin // nil: no SASL
 }
 
 type logLine struct {
@@ -312,6 +313,9 @@ func (c *cluster) serve(conn net.Conn, broker int32) {
 		c.calls = append(c.calls, call.key.Name())
 		hook := c.hooks[call.key]
 		c.mu.Unlock()
+		if !c.admits(call) {
+			return
+		}
 		if hook == nil || !hook(call) {
 			call.asUsual()
 		}
@@ -403,6 +407,10 @@ func (call *call) usual() kmsg.Response {
 		return resp
 	case *kmsg.MetadataRequest:
 		return c.metadata(req)
+	case *kmsg.SASLHandshakeRequest:
+		return call.handshake(req)
+	case *kmsg.SASLAuthenticateRequest:
+		return call.authenticate(req)
 	case *kmsg.InitProducerIDRequest:
 		resp := kmsg.NewPtrInitProducerIDResponse()
 		resp.ProducerID, resp.ProducerEpoch = c.nextPID, 0

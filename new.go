@@ -21,6 +21,7 @@ import (
 	"linger/internal/kerr"
 	"linger/internal/logs"
 	"linger/internal/metadata"
+	"linger/internal/sasl"
 	"linger/internal/sender"
 	"linger/internal/transport"
 	"linger/internal/txn"
@@ -188,6 +189,10 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	if err != nil {
 		return err
 	}
+	login, err := c.saslMechanism(o, cfg)
+	if err != nil {
+		return err
+	}
 	c.clk = clock.Real()
 	c.coarse = clock.NewCoarse(c.clk)
 	c.maxBlock = clock.Ms(v.MaxBlockMs)
@@ -208,8 +213,9 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	}
 	c.engine = engine.Start(engine.Options{
 		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Logs: c.logs,
-		Name: "kafka-producer-network-thread | " + v.ClientID, Transport: transport.Options{Dialer: c.guard(o.dialer), Resolver: o.names.Resolver},
-		Sender: c.newSender(cfg, servers, store, rng),
+		Name:      "kafka-producer-network-thread | " + v.ClientID,
+		Transport: transport.Options{Dialer: c.guard(o.dialer), Resolver: o.names.Resolver, SASL: login},
+		Sender:    c.newSender(clientOptions(cfg, rng, login), cfg, servers, store),
 	})
 	return nil
 }
@@ -231,7 +237,7 @@ func (c *core) buildMemory(v *config.Values, codec compress.Codec, rng *rand.Ran
 
 // newSender makes the step machine with its client and its sequences. unresolved are the bootstrap servers that it has to
 // look up itself.
-func (c *core) newSender(cfg *config.Config, unresolved []client.HostPort, store *metadata.Store, rng *rand.Rand) *sender.Sender {
+func (c *core) newSender(connections client.Options, cfg *config.Config, unresolved []client.HostPort, store *metadata.Store) *sender.Sender {
 	v := &cfg.Values
 	var manager *txn.Manager
 	if v.EnableIdempotence {
@@ -241,15 +247,20 @@ func (c *core) newSender(cfg *config.Config, unresolved []client.HostPort, store
 		Acks: v.Acks, Retries: v.Retries, MaxRequestSize: v.MaxRequestSize, RequestTimeoutMs: int32(v.RequestTimeoutMs),
 		KeepOrder: v.MaxInFlight == 1, MaxUndelivered: maxUndelivered, Counters: &c.counters,
 		Unresolved: unresolved, ResolveTimeout: clock.Ms(v.BootstrapResolveTimeoutMs),
-		Accumulator: c.acc, Client: client.New(clientOptions(cfg, rng)), Metadata: store, Txn: manager,
+		Accumulator: c.acc, Client: client.New(connections), Metadata: store, Txn: manager,
 	})
 }
 
-func clientOptions(cfg *config.Config, rng *rand.Rand) client.Options {
+func clientOptions(cfg *config.Config, rng *rand.Rand, login sasl.Mechanism) client.Options {
 	v := &cfg.Values
 	check, _ := cfg.Get("metadata.cluster.check.enable")
 	clusterCheck, _ := check.(bool)
+	mechanism, unsecured := "", v.SecurityProtocol
+	if login != nil {
+		mechanism, unsecured = login.Name(), ""
+	}
 	return client.Options{
+		SASL: mechanism, Unsecured: unsecured,
 		ClientID: v.ClientID, SoftwareVersion: Version, MaxInFlight: v.MaxInFlight, RequestTimeout: clock.Ms(v.RequestTimeoutMs),
 		MaxIdle: clock.Ms(v.ConnectionsMaxIdleMs), ReconnectBackoffMs: v.ReconnectBackoffMs, ReconnectBackoffMaxMs: v.ReconnectBackoffMaxMs,
 		SetupTimeoutMs: v.SocketSetupTimeoutMs, SetupTimeoutMaxMs: v.SocketSetupTimeoutMaxMs, SendBuf: v.SendBufferBytes, RecvBuf: v.ReceiveBufferBytes,

@@ -354,9 +354,6 @@ func InterceptorClasses(list ...string) Option {
 // (with a login) or SASL_SSL (both).
 //
 // Default: "PLAINTEXT". Range: sasl_ssl, plaintext, ssl, sasl_plaintext in any letter case.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SecurityProtocol(s string) Option { return setFrom("security.protocol", s, "SecurityProtocol") }
 
 // SecurityProviders sets security.providers. Java classes that add security algorithms to the virtual machine.
@@ -550,12 +547,9 @@ func SSLEngineFactoryClass(s string) Option {
 }
 
 // SASLKerberosServiceName sets sasl.kerberos.service.name. The Kerberos name of the brokers' service, the part before
-// the slash of their principal.
+// the slash of their principal. Read by linger/plugin/gssapi.
 //
 // Default: none.
-//
-// This version does not support it yet: there is no login by Kerberos. A value other than the default is a
-// configuration error.
 func SASLKerberosServiceName(s string) Option {
 	return setFrom("sasl.kerberos.service.name", s, "SASLKerberosServiceName")
 }
@@ -632,22 +626,16 @@ func SASLLoginRefreshBuffer(d time.Duration) Option {
 	return setFrom("sasl.login.refresh.buffer.seconds", int64(d/time.Second), "SASLLoginRefreshBuffer")
 }
 
-// SASLMechanism sets sasl.mechanism. How to log in: GSSAPI (Kerberos), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or
-// OAUTHBEARER.
+// SASLMechanism sets sasl.mechanism. How to log in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, or the name of
+// a mechanism that linger.WithSASLMechanism brings. GSSAPI (Kerberos), the default, is one of those.
 //
 // Default: "GSSAPI".
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLMechanism(s string) Option { return setFrom("sasl.mechanism", s, "SASLMechanism") }
 
 // SASLJaasConfig sets sasl.jaas.config. The login in the form of a JAAS file: loginModuleClass controlFlag
 // (optionName=optionValue)*; with one login module.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: there is no login by SASL. A value other than the default is a configuration
-// error.
 func SASLJaasConfig(s string) Option { return setFrom("sasl.jaas.config", s, "SASLJaasConfig") }
 
 // SASLClientCallbackHandlerClass sets sasl.client.callback.handler.class. Java class that answers a mechanism's
@@ -655,7 +643,8 @@ func SASLJaasConfig(s string) Option { return setFrom("sasl.jaas.config", s, "SA
 //
 // Default: none.
 //
-// It is refused: a Java class cannot run in Go. A value is a configuration error.
+// It is refused: a Java class cannot run in Go; hand New a login of your own with linger.WithSASLMechanism. A value
+// is a configuration error.
 func SASLClientCallbackHandlerClass(s string) Option {
 	return setFrom("sasl.client.callback.handler.class", s, "SASLClientCallbackHandlerClass")
 }
@@ -676,7 +665,8 @@ func SASLLoginCallbackHandlerClass(s string) Option {
 //
 // Default: none.
 //
-// It is refused: a Java class cannot run in Go. A value is a configuration error.
+// It is refused: a Java class cannot run in Go; hand New a login of your own with linger.WithSASLMechanism. A value
+// is a configuration error.
 func SASLLoginClass(s string) Option { return setFrom("sasl.login.class", s, "SASLLoginClass") }
 
 // SASLLoginConnectTimeout sets sasl.login.connect.timeout.ms. How long a connection to the identity provider may take

@@ -13,6 +13,7 @@ import (
 type plugins struct {
 	partitioner  any   // Partitioner or PartitionerOf[K, V]
 	interceptors []any // Interceptor[K, V], in order
+	mechanisms   []LoginMechanism
 }
 
 // dialer opens connections; nil is the system's.

@@ -91,10 +91,18 @@ func (m *Machine) canConnect(now clock.Instant, n *node) bool {
 	return n.state == Unknown || now >= n.backoffEnd()
 }
 
-// Connect starts a connection if the node has none and its back-off is over; else it does nothing.
+// Connect is for who has something to send to a node that is not Ready: it starts a connection if the node has none and its
+// back-off is over, logs in anew on one whose SASL session must be renewed (KIP-368), and else does nothing.
 func (m *Machine) Connect(now clock.Instant, nodeID int32) {
 	n := m.byID[nodeID]
-	if n == nil || !m.canConnect(now, n) {
+	if n == nil {
+		return
+	}
+	if n.mayRenew(now) {
+		m.reauthenticate(now, n.link)
+		return
+	}
+	if !m.canConnect(now, n) {
 		return
 	}
 	m.becomeConnecting(now, n)
@@ -108,7 +116,7 @@ func (m *Machine) Connect(now clock.Instant, nodeID int32) {
 
 func (m *Machine) dial(now clock.Instant, n *node) {
 	m.nextLink++
-	c := &conn{id: m.nextLink, node: n, addr: joinHostPort(n.addresses.current(), n.Port), lastActive: now}
+	c := &conn{id: m.nextLink, node: n, addr: joinHostPort(n.addresses.current(), n.Port), lastActive: now, reauthAt: clock.Never}
 	n.link = c
 	m.links[c.id] = c
 	m.orders = append(m.orders, link.Order{
@@ -186,13 +194,18 @@ func (m *Machine) LastErrors() error {
 	return errors.Join(errs...)
 }
 
-// linkUp goes from connecting to the handshake. SASL will stand between the two.
+// linkUp goes from connecting to the login, if there is one, else to the handshake.
 func (m *Machine) linkUp(now clock.Instant, c *conn) {
 	if c.closing {
 		return
 	}
 	c.up = true
 	c.lastActive = now
+	if m.o.SASL != "" {
+		m.becomeAuthenticating(c.node)
+		m.login(now, c)
+		return
+	}
 	m.becomeChecking(c.node)
 	m.sendHello(now, c, maxHelloVersion)
 }
@@ -213,6 +226,9 @@ func (m *Machine) linkEnding(now clock.Instant, c *conn, err error) {
 		return
 	}
 	c.closing, c.why = true, whyClosed(c, err)
+	if c.why == dropped {
+		c.why, err = m.suspect(c, err)
+	}
 	c.err = m.lost(now, c.node, c.why, err)
 }
 
@@ -222,7 +238,7 @@ func (m *Machine) linkClosed(now clock.Instant, c *conn, err error) {
 	delete(m.links, c.id)
 	c.node.link = nil
 	for _, r := range c.requests {
-		if r == c.hello {
+		if c.own(r) {
 			continue
 		}
 		if r.answered {
@@ -245,6 +261,8 @@ func whyClosed(c *conn, err error) reason {
 		return unauthenticated
 	case !c.up:
 		return refused
+	case c.node.state == Authenticating:
+		return brokeLogin
 	case c.node.state == CheckingVersions:
 		return brokeOff
 	case len(c.requests) == 0:

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // Ready reports whether the node can take a request now: it is connected and its versions are known, it does not throttle
-// us, its newest request is fully written, and fewer than the limit are unanswered (Java: canSendRequest).
+// us, its newest request is fully written, and fewer than the limit are unanswered (Java: canSendRequest). While its SASL
+// session must be renewed it can't: Connect renews it.
 func (m *Machine) Ready(now clock.Instant, nodeID int32) bool {
 	n := m.byID[nodeID]
 	return n != nil && m.ready(now, n)
@@ -24,7 +26,7 @@ func (m *Machine) ready(now clock.Instant, n *node) bool {
 		return false
 	}
 	c := n.link
-	return !c.retiring && c.unwritten == 0 && len(c.requests) < m.o.MaxInFlight
+	return c.auth == nil && !c.reauthDue(now) && !c.retiring && c.unwritten == 0 && len(c.requests) < m.o.MaxInFlight
 }
 
 // InFlight is the number of requests to the node that have not ended.
@@ -101,6 +103,9 @@ func (m *Machine) received(now clock.Instant, c *conn, frame []byte) {
 	r := c.awaiting()
 	corr, err := wire.CorrelationID(frame)
 	switch {
+	case c.node.state == Authenticating && (r == nil || err != nil || corr != r.Corr):
+		m.abandon(now, c, unauthenticated, strange(errors.New("an answer to nothing that was asked")))
+		return
 	case r == nil:
 		m.abandon(now, c, nonsense, fmt.Errorf("answer with correlation id %d, and no request waits for one", corr))
 		return
@@ -116,8 +121,14 @@ func (m *Machine) received(now clock.Instant, c *conn, frame []byte) {
 		return
 	}
 	r.answered = true
+	if !c.own(r) {
+		m.served, c.node.suspicions = true, 0
+	}
 	m.release(now, c)
 }
+
+// own reports whether the machine itself asked r: the caller hears nothing of it.
+func (c *conn) own(r *Request) bool { return r == c.hello || c.auth != nil && r == c.auth.request }
 
 // awaiting is the oldest request that waits for an answer.
 func (c *conn) awaiting() *Request {
@@ -135,10 +146,10 @@ func (m *Machine) release(now clock.Instant, c *conn) {
 	for n < len(c.requests) && c.requests[n].over() {
 		n++
 	}
-	var hello *Request
+	var own *Request
 	for _, r := range c.requests[:n] {
-		if r == c.hello {
-			hello, c.hello = r, nil
+		if c.own(r) {
+			own = r
 			continue
 		}
 		m.answer(r, Answered, nil)
@@ -150,10 +161,13 @@ func (m *Machine) release(now clock.Instant, c *conn) {
 	case rest > 0 || c.closing:
 	case c.retiring:
 		m.abandon(now, c, moved, nil)
-	case hello != nil:
-		m.takeHello(now, c, hello)
-	default:
+	case own == nil:
 		m.wakeAt(m.idleEnd(c))
+	case own == c.hello:
+		c.hello = nil
+		m.takeHello(now, c, own)
+	default:
+		m.takeSASL(now, c, own)
 	}
 }
 

@@ -28,7 +28,7 @@ func (m *Machine) LeastLoaded(now clock.Instant) (nodeID int32, ok bool) {
 			if count < fewest {
 				fewest, ready = count, n
 			}
-		case n.state == Connecting || n.state == CheckingVersions:
+		case n.state == Connecting || n.state == Authenticating || n.state == CheckingVersions || n.renewing(now):
 			connecting = n
 		case m.canConnect(now, n):
 			if connectable == nil || connectable.lastAttempt > n.lastAttempt {

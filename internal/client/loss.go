@@ -17,6 +17,7 @@ const (
 	unresolved                        // its name has no address
 	setupTimeout                      // dialling took too long
 	requestTimeout                    // a request took too long
+	brokeLogin                        // the peer closed it during SASL
 	brokeOff                          // the peer closed it during the handshake
 	dropped                           // the peer closed it with requests in flight
 	closedIdle                        // the peer closed it while nothing was in flight
@@ -66,7 +67,7 @@ func (m *Machine) Losses(dst []Loss) []Loss {
 
 // lost takes n down, says so once, and returns the error that it amounts to: nil when it was planned.
 func (m *Machine) lost(now clock.Instant, n *node, why reason, cause error) error {
-	checking, setup := n.state == CheckingVersions, n.setup
+	checking, setup := n.state == CheckingVersions || n.state == Authenticating, n.setup
 	to := Down
 	if why == unauthenticated {
 		to = Unauthenticated
@@ -103,10 +104,13 @@ func (e *LinkError) Error() string {
 	return fmt.Sprintf("node %d (%s:%d): %v", e.Node.ID, e.Node.Host, e.Node.Port, cause)
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap gives the kind and the cause. Of a failed authentication the broker's own code comes first: it says more.
 func (e *LinkError) Unwrap() []error {
-	if e.Cause == nil {
+	switch {
+	case e.Cause == nil:
 		return []error{e.Kind}
+	case e.Kind == kerr.ErrAuthentication:
+		return []error{e.Cause, e.Kind}
 	}
 	return []error{e.Kind, e.Cause}
 }
@@ -117,6 +121,8 @@ func (n *node) failed(why reason, setup time.Duration, cause error) error {
 		cause = fmt.Errorf("no connection within %d ms (socket.connection.setup.timeout.ms)", setup.Milliseconds())
 	case unresolved:
 		cause = fmt.Errorf("%s can't be resolved: %w", n.Host, cause)
+	case brokeLogin:
+		cause = fmt.Errorf("%w%s", errDuringLogin, colon(cause))
 	}
 	e := &LinkError{Node: n.Node, Kind: kerr.ErrDisconnected, Cause: cause}
 	switch why.kind() {
@@ -140,6 +146,8 @@ func (m *Machine) logLoss(n *node, why reason, setup time.Duration, err error) {
 		m.info("Disconnecting from node %v due to request timeout.", n)
 	case brokeOff:
 		m.warn("Connection to node %v ended before it named its versions.%s", n, because(err))
+	case brokeLogin:
+		m.warn("Connection to node %v terminated during authentication. The listener may want another security.protocol, or a firewall or a fault of the network closed it.%s", n, because(err))
 	case dropped:
 		m.info("Node %v disconnected with %d requests in flight.%s", n, n.inFlight(), because(err))
 	case unauthenticated:

@@ -29,6 +29,12 @@ type Options struct {
 	// ClusterCheck gives brokers what they need to notice (metadata.cluster.check.enable).
 	Rebootstrap, ClusterCheck bool
 
+	// SASL is the mechanism to log in with before anything else (sasl.mechanism with a SASL security.protocol); empty: none.
+	SASL string
+	// Unsecured is the security.protocol of a client without SASL, such as PLAINTEXT, for the suspicion that brokers want a
+	// login (see suspect); empty suspects nothing.
+	Unsecured string
+
 	// Rand is the only source of randomness: jitter, and where the search for the least loaded node starts.
 	Rand *rand.Rand
 }
@@ -50,7 +56,9 @@ type Machine struct {
 	clusterID   string
 	finalized   Features
 	boot        *bootstrap
-	rebootstrap bool // a broker asked for it
+	served      bool  // some broker has answered more than ApiVersions
+	refusals    int64 // attempts that failed authentication since some node was last ready
+	rebootstrap bool  // a broker asked for it
 	closed      bool
 
 	// wake is not later than the earliest deadline of any node. Deadlines that vanish do not raise it: the next scan
@@ -84,8 +92,8 @@ func New(o Options) *Machine {
 // ClientID is Options.ClientID.
 func (m *Machine) ClientID() string { return m.o.ClientID }
 
-// SASL re-authentication numbers its requests from the top of the range (Java: SaslClientAuthenticator), so that its
-// answers can be told from ours.
+// SASL numbers its requests from the top of the range (Java: SaslClientAuthenticator), so that their answers can be told
+// from ours.
 const firstReservedCorr = 1<<31 - 8
 
 // NextCorr is a fresh correlation id. It counts from 0, leaves out the reserved range and goes on from the smallest
@@ -120,6 +128,8 @@ func (m *Machine) Handle(now clock.Instant, e link.Event) {
 		m.linkEnding(now, c, e.Err)
 	case link.Closed:
 		m.linkClosed(now, c, e.Err)
+	case link.Proof:
+		m.proof(now, c, &e)
 	}
 }
 
@@ -148,7 +158,7 @@ func (m *Machine) wakeAt(t clock.Instant) { m.wake = min(m.wake, t) }
 // Connections counts what is open.
 type Connections struct {
 	Links      int // dialled and not reported closed, those being closed included
-	Connecting int // nodes that resolve or dial
+	Connecting int // nodes that resolve, dial or log in
 	Ready      int // nodes that could take a request
 	InFlight   int // requests that have not ended
 }
@@ -159,7 +169,7 @@ func (m *Machine) Connections() Connections {
 	n := Connections{Links: len(m.links)}
 	for _, nd := range m.all {
 		switch nd.state {
-		case Connecting:
+		case Connecting, Authenticating:
 			n.Connecting++
 		case Ready:
 			n.Ready++

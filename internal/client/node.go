@@ -19,6 +19,8 @@ const (
 	Down
 	// Connecting: its name is being resolved or its address dialled, TLS included.
 	Connecting
+	// Authenticating: the client logs in by SASL.
+	Authenticating
 	// CheckingVersions: ApiVersions is asked for.
 	CheckingVersions
 	// Ready: it takes requests, unless it throttles us or has enough of them.
@@ -28,19 +30,23 @@ const (
 )
 
 func (s State) String() string {
-	return [...]string{"unknown", "down", "connecting", "checking versions", "ready", "unauthenticated"}[s]
+	return [...]string{"unknown", "down", "connecting", "authenticating", "checking versions", "ready", "unauthenticated"}[s]
 }
 
 func (s State) down() bool      { return s == Unknown || s == Down || s == Unauthenticated }
-func (s State) connected() bool { return s == CheckingVersions || s == Ready }
+func (s State) connected() bool { return s == Authenticating || s == CheckingVersions || s == Ready }
 
 // node is one broker, or one bootstrap address with an id below zero (Java: NodeConnectionState).
 //
 //	state               left to                              reset on entering
 //	Unknown, Down       Connecting                           –
-//	Connecting          CheckingVersions, Down               attempt time
+//	Connecting          Authenticating,                      attempt time
+//	                    CheckingVersions, Down,
+//	                    Unauthenticated
+//	Authenticating      CheckingVersions, Down,              failed set-ups
+//	                    Unauthenticated
 //	CheckingVersions    Ready, Down, Unauthenticated         failed set-ups
-//	Ready               Down                                 failed set-ups, failed attempts, last error
+//	Ready               Down, Unauthenticated                failed set-ups, failed attempts, refusals, last error
 type node struct {
 	metadata.Node
 	known bool // in the present cluster
@@ -60,6 +66,10 @@ type node struct {
 	versions versionTable
 	features Features
 	lastErr  error
+
+	refusals   int64         // attempts in a row that failed authentication
+	refusedAt  clock.Instant // when the last of them did
+	suspicions int           // see suspect
 }
 
 // conn is one link.
@@ -76,6 +86,11 @@ type conn struct {
 	unwritten  int
 	hello      *Request // ApiVersions while CheckingVersions
 	lastActive clock.Instant
+
+	auth        *exchange     // while SASL runs
+	authVersion int16         // of SaslAuthenticate, as the broker's answer before the login allows
+	authCorr    int32         // the next correlation id of an exchange
+	reauthAt    clock.Instant // the session must be renewed before anything is sent from then on
 }
 
 func (n *node) String() string { return fmt.Sprintf("%d (%s:%d)", n.ID, n.Host, n.Port) }
@@ -107,7 +122,13 @@ func (m *Machine) becomeConnecting(now clock.Instant, n *node) {
 
 func (n *node) setupDeadline() clock.Instant { return past(n.lastAttempt.Add(n.setup)) }
 
-// becomeChecking says that the connection stands. From here on request.timeout.ms bounds the attempt.
+// becomeAuthenticating says that the connection stands. From here on request.timeout.ms bounds the attempt.
+func (m *Machine) becomeAuthenticating(n *node) {
+	n.state = Authenticating
+	m.resetSetup(n)
+}
+
+// becomeChecking says that the connection stands and the broker lets us in. From here on request.timeout.ms bounds the attempt.
 func (m *Machine) becomeChecking(n *node) {
 	n.state = CheckingVersions
 	m.resetSetup(n)
@@ -118,6 +139,7 @@ func (m *Machine) becomeReady(n *node) {
 	n.state = Ready
 	n.lastErr = nil
 	n.failedAttempts = 0
+	n.refusals, m.refusals = 0, 0
 	n.backoff = m.reconnect.Duration(0, m.o.Rand.Float64())
 	m.resetSetup(n)
 }
@@ -137,6 +159,9 @@ func (m *Machine) becomeDown(now clock.Instant, n *node, to State) {
 		}
 	}
 	if to == Unauthenticated {
+		n.refusals++
+		n.refusedAt = now
+		m.refusals++
 		m.growBackoff(n) // twice, as in Java: disconnected, then authenticationFailed
 	}
 	n.state = to

@@ -28,7 +28,9 @@ func (m *Machine) tickNode(now clock.Instant, n *node) {
 	case n.state == Connecting:
 		m.tickSetup(now, n)
 	case n.state.connected():
-		m.tickRequests(now, n.link)
+		if !m.tickExchange(now, n.link) {
+			m.tickRequests(now, n.link)
+		}
 	case n.state != Unknown && n.backoffEnd() > now:
 		m.wakeAt(n.backoffEnd())
 	}
@@ -88,7 +90,7 @@ func (m *Machine) idleEnd(c *conn) clock.Instant {
 func (m *Machine) closeIdle(now clock.Instant) {
 	for _, n := range m.all {
 		c := n.link
-		if c == nil || !c.up || c.closing || len(c.requests) > 0 {
+		if c == nil || !c.up || c.closing || len(c.requests) > 0 || c.auth != nil {
 			continue
 		}
 		if end := m.idleEnd(c); now < end {

@@ -1,9 +1,9 @@
 package config
 
 const (
-	noSASL     = "there is no login by SASL"
-	noJavaCode = "a Java class cannot run in Go"
-	noHandler  = noJavaCode + "; Kafka's own OAuthBearerLoginCallbackHandler and OAuthBearerUnsecuredLoginCallbackHandler " +
+	noJavaCode  = "a Java class cannot run in Go"
+	noMechanism = noJavaCode + "; hand New a login of your own with linger.WithSASLMechanism"
+	noHandler   = noJavaCode + "; Kafka's own OAuthBearerLoginCallbackHandler and OAuthBearerUnsecuredLoginCallbackHandler " +
 		"are known, and linger.WithOAuthToken does what another one would"
 	loginCallbackHandler = "sasl.login.callback.handler.class"
 	noKerberos           = "there is no login by Kerberos"
@@ -13,8 +13,8 @@ const (
 var keysOfSASL = []Key{
 	{
 		Name: "sasl.kerberos.service.name", Type: String, Importance: Medium, Group: Kerberos,
-		Status: Pending, Note: noKerberos, Option: "SASLKerberosServiceName",
-		Doc: "The Kerberos name of the brokers' service, the part before the slash of their principal.",
+		Option: "SASLKerberosServiceName",
+		Doc:    "The Kerberos name of the brokers' service, the part before the slash of their principal. Read by linger/plugin/gssapi.",
 	},
 	{
 		Name: "sasl.kerberos.kinit.cmd", Type: String, Default: "/usr/bin/kinit", Importance: Low, Group: Kerberos,
@@ -58,18 +58,19 @@ var keysOfSASL = []Key{
 	},
 	{
 		Name: saslMechanism, Type: String, Default: "GSSAPI", Importance: Medium, Group: SASL,
-		Status: Pending, Note: noSASL, Option: "SASLMechanism",
-		Doc: "How to log in: GSSAPI (Kerberos), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.",
+		Option: "SASLMechanism",
+		Doc: "How to log in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, or the name of a mechanism that " +
+			"linger.WithSASLMechanism brings. GSSAPI (Kerberos), the default, is one of those.",
 	},
 	{
 		Name: "sasl.jaas.config", Type: Password, Importance: Medium, Group: SASL,
-		Status: Pending, Note: noSASL, Option: "SASLJaasConfig",
+		Option: "SASLJaasConfig",
 		Doc: "The login in the form of a JAAS file: loginModuleClass controlFlag (optionName=optionValue)*; with one " +
 			"login module.",
 	},
 	{
 		Name: "sasl.client.callback.handler.class", Type: Class, Importance: Medium, Group: SASL,
-		Status: Refused, Note: noJavaCode, Option: "SASLClientCallbackHandlerClass",
+		Status: Refused, Note: noMechanism, Option: "SASLClientCallbackHandlerClass",
 		Doc: "Java class that answers a mechanism's questions.",
 	},
 	{
@@ -79,7 +80,7 @@ var keysOfSASL = []Key{
 	},
 	{
 		Name: "sasl.login.class", Type: Class, Importance: Medium, Group: SASL,
-		Status: Refused, Note: noJavaCode, Option: "SASLLoginClass",
+		Status: Refused, Note: noMechanism, Option: "SASLLoginClass",
 		Doc: "Java class that logs in.",
 	},
 	{

@@ -10,8 +10,8 @@ var keysOfTLS = []Key{
 	{
 		Name: securityProtocol, Type: String, Default: "PLAINTEXT", Importance: Medium, Group: Security,
 		Valid:  foldWords("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"),
-		Status: Pending, Note: noTLS, Option: "SecurityProtocol",
-		Doc: "How brokers are talked to: PLAINTEXT, SSL (encrypted), SASL_PLAINTEXT (with a login) or SASL_SSL (both).",
+		Option: "SecurityProtocol",
+		Doc:    "How brokers are talked to: PLAINTEXT, SSL (encrypted), SASL_PLAINTEXT (with a login) or SASL_SSL (both).",
 	},
 	{
 		Name: "security.providers", Type: String, Importance: Low, Group: Security,

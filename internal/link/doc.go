@@ -8,6 +8,7 @@
 //	  Order{Dial, Link}     ──►  TCP (TLS)  ──►  Event{Up, Link}          or Closed
 //	  Order{Write, Corr}    ──►  writev     ──►  Event{Written, Corr}
 //	                             reader     ──►  Event{Received, Frame}, at the end of the stream Event{Ending, Err}
+//	  Order{Challenge}      ──►  SASL       ──►  Event{Proof, Token | Err}
 //	  Order{Close, Link}    ──►  close      ──►  Event{Closed, Err}
 //
 // Two promises carry the memory rules of the whole producer:

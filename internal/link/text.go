@@ -15,6 +15,11 @@ func (e Event) String() string {
 		s = fmt.Sprintf("written %d corr=%d", e.Link, e.Corr)
 	case Received:
 		s = fmt.Sprintf("received %d %d bytes", e.Link, len(e.Frame))
+	case Proof:
+		s = fmt.Sprintf("proof %d %s", e.Link, token(e.Token))
+		if e.Complete {
+			s += " complete"
+		}
 	default:
 		s = fmt.Sprintf("%v %d", e.Kind, e.Link)
 	}
@@ -35,10 +40,20 @@ func (o Order) String() string {
 			n += len(b)
 		}
 		s = fmt.Sprintf("write %d corr=%d %d bytes", o.Link, o.Corr, n)
+	case Challenge:
+		s = fmt.Sprintf("challenge %d %s", o.Link, token(o.Token))
 	default:
 		s = fmt.Sprintf("%v %d", o.Kind, o.Link)
 	}
 	return s + cause(o.Err)
+}
+
+// token never shows what a login is made of.
+func token(t []byte) string {
+	if t == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%d bytes", len(t))
 }
 
 func cause(err error) string {

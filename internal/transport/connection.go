@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 
 	"linger/internal/link"
+	"linger/internal/sasl"
 )
 
 // writeQueueLimit is how many requests may wait for a link's writer. The client sends to a broker only when its newest
@@ -23,6 +25,9 @@ type connection struct {
 	ctx    context.Context // ends with the reason why the link ends; the first reason stays
 	end    context.CancelCauseFunc
 	writes chan request // engine → writer
+
+	session   sasl.Session   // the newest; only the goroutine of the challenge that is out touches it
+	exchanges sync.WaitGroup // challenges that are out; none is added once the transport has forgotten the link
 }
 
 func newConnection(t *Transport, o *link.Order) *connection {
@@ -50,6 +55,7 @@ func (c *connection) run() {
 		c.serve(conn)
 	}
 	c.t.forget(c.id)
+	c.exchanges.Wait()
 	reason := context.Cause(c.ctx)
 	if errors.Is(reason, errOrdered) {
 		reason = nil

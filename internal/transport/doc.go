@@ -19,7 +19,9 @@
 //   - What is queued goes out in one vectored write, as long as it is small: Written must not wait long for a neighbour.
 //   - A length prefix is checked before memory is taken for the frame, and memory for a large frame grows with the bytes that
 //     really arrive. A peer that does not speak Kafka costs one error, not the process.
+//   - What a broker is answered during a login takes time: each Challenge has a goroutine, which ends with its link at the latest.
+//     Closed comes after it.
 //
-// Goroutines: per link one reader and one writer, and a closer for the moment of closing; one per name being resolved. Wait
+// Goroutines: per link one reader and one writer, one for a challenge, and a closer for the moment of closing; one per name being resolved. Wait
 // stops them all and returns when they have ended.
 package transport

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"linger/internal/link"
+	"linger/internal/sasl"
 )
 
 // DialFunc opens a connection: network is "tcp", address an "ip:port". It must give up when ctx is cancelled.
@@ -25,6 +26,8 @@ type Options struct {
 	// Post takes an event. It is called from many goroutines and must not block for long. Events of one link arrive in order,
 	// except that an answer may overtake the Written of its own request.
 	Post func(link.Event)
+	// SASL computes what brokers are answered during a login; nil when there is none, and then no Challenge is ordered.
+	SASL sasl.Mechanism
 	// FrameLimit is the largest response in bytes that is believed, its length prefix not counted; 0 means wire.DefaultFrameLimit.
 	FrameLimit int
 }
@@ -34,6 +37,7 @@ type Transport struct {
 	dial       DialFunc
 	names      Names
 	post       func(link.Event)
+	sasl       sasl.Mechanism
 	frameLimit int
 
 	ctx    context.Context // of everything that runs; Wait cancels it
@@ -56,6 +60,7 @@ func New(o Options) *Transport {
 		dial:       o.Dialer,
 		names:      Names{Resolver: o.Resolver},
 		post:       o.Post,
+		sasl:       o.SASL,
 		frameLimit: o.FrameLimit,
 		links:      make(map[link.ID]*connection),
 	}
@@ -89,6 +94,8 @@ func (t *Transport) Do(orders []link.Order) {
 				}
 				c.end(reason)
 			}
+		case link.Challenge:
+			t.challenge(o)
 		}
 	}
 }

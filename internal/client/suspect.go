@@ -1,0 +1,80 @@
+package client
+
+import (
+	"fmt"
+
+	"linger/internal/clock"
+	"linger/internal/kerr"
+)
+
+// certain is how often in a row a peer must behave like a listener that wants SASL before we say that it is one.
+const certain = 3
+
+// suspect looks at a connection that the peer dropped with requests in flight. A listener with SASL answers ApiVersions to
+// anybody and closes the connection at the next request of who has not logged in: Java's client learns nothing from that
+// and waits for max.block.ms. When no broker ever answered more than ApiVersions, and a node does this again and again at the
+// first request, then it is taken for such a listener, and that is an authentication failure. The first times it is only
+// mentioned: a broker that is going down can look the same.
+func (m *Machine) suspect(c *conn, cause error) (reason, error) {
+	if m.o.Unsecured == "" || m.served || len(c.requests) == 0 || c.awaiting() != c.requests[0] {
+		return dropped, cause
+	}
+	c.node.suspicions++
+	with := "SASL_PLAINTEXT"
+	if m.o.Unsecured == "SSL" {
+		with = "SASL_SSL"
+	}
+	if c.node.suspicions < certain {
+		return dropped, fmt.Errorf("the broker answers ApiVersions and closes the connection at the first request, as listeners do that want a login "+
+			"(security.protocol is %s, not %s)%s", m.o.Unsecured, with, colon(cause))
+	}
+	return unauthenticated, &kerr.Error{Op: "authenticate", Partition: -1, Class: kerr.ClassInvalidConfiguration,
+		Msg: fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, %d times in a row: the listener wants a login, "+
+			"and security.protocol is %s; set it to %s, with sasl.mechanism and sasl.jaas.config", c.node.suspicions, m.o.Unsecured, with),
+		Err: kerr.ErrAuthentication}
+}
+
+func colon(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
+}
+
+// persistent is how often in a row authentication must fail before what waits for a node is given up. Once may be a change
+// of passwords that is not complete, or a token that has just run out.
+const persistent = 2
+
+// Refused is why the node lets nobody in: its last attempts, two at least, all failed authentication. It is nil when the
+// last attempt ended otherwise.
+func (m *Machine) Refused(nodeID int32) error {
+	n := m.byID[nodeID]
+	if n == nil || n.refusals < persistent {
+		return nil
+	}
+	return n.lastErr
+}
+
+// AllRefused is why no node of the cluster lets anybody in: the last attempt at each of them failed authentication, and two
+// attempts at least were made. It is nil when any node is yet to be tried.
+func (m *Machine) AllRefused() error {
+	if m.refusals < persistent || len(m.nodes) == 0 {
+		return nil
+	}
+	for _, n := range m.nodes {
+		if n.refusals == 0 {
+			return nil
+		}
+	}
+	return m.nodes[0].lastErr
+}
+
+// mayRenew reports whether the SASL session of n's connection is to be renewed and nothing stands in the way.
+func (n *node) mayRenew(now clock.Instant) bool {
+	return n.state == Ready && n.link.auth == nil && n.throttledUntil <= now && n.link.reauthDue(now) && !n.link.retiring
+}
+
+// renewing reports whether a ready node waits for the renewal of its SASL session, or for somebody to begin it.
+func (n *node) renewing(now clock.Instant) bool {
+	return n.state == Ready && !n.link.retiring && (n.link.auth != nil || n.link.reauthDue(now))
+}
