@@ -83,4 +83,3 @@ func TestAFailedLoginEndsTheWaitForMetadata(t *testing.T) {
 		})
 	}
 }
-
