@@ -65,11 +65,16 @@ func waitInSync(t *testing.T, c *kafkatest.Cluster, topic string, n int) {
 }
 
 func TestAPausedNodeAnswersAgainWhenResumed(t *testing.T) {
-	c := kafkatest.StartT(t, kafkatest.Options{})
+	c := brokers.Get(t, kafkatest.Options{}) // shared: it is given back as it was
 	n := c.Node(1)
 	if err := n.Pause(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := n.Resume(); err != nil {
+			t.Error(err)
+		}
+	})
 	cl := c.Client(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -85,9 +90,10 @@ func TestAPausedNodeAnswersAgainWhenResumed(t *testing.T) {
 }
 
 func TestTheTransactionVersionAskedForIsTheOneInForce(t *testing.T) {
-	for version, want := range []int16{2, 1, 2} { // 0 is the release's default
+	for version, o := range []kafkatest.Options{{}, older, rich} {
+		want := []int16{2, 1, 2}[version] // 0 is the release's default
 		t.Run(fmt.Sprintf("transaction.version=%d", version), func(t *testing.T) {
-			c := brokers.Get(t, kafkatest.Options{TransactionVersion: version})
+			c := brokers.Get(t, o)
 			resp := apiVersions(t, c)
 			for _, f := range resp.FinalizedFeatures {
 				if f.Name == "transaction.version" && f.MaxVersionLevel == want {
@@ -100,9 +106,9 @@ func TestTheTransactionVersionAskedForIsTheOneInForce(t *testing.T) {
 }
 
 func TestTwoPhaseCommitOpensInitProducerIDVersion6(t *testing.T) {
-	for enabled, want := range map[bool]int16{false: 5, true: 6} {
-		t.Run(fmt.Sprint(enabled), func(t *testing.T) {
-			c := brokers.Get(t, kafkatest.Options{TwoPhaseCommit: enabled})
+	for name, want := range map[string]int16{"disabled": 5, "enabled": 6} {
+		t.Run(name, func(t *testing.T) {
+			c := brokers.Get(t, map[string]kafkatest.Options{"disabled": {}, "enabled": rich}[name])
 			for _, k := range apiVersions(t, c).ApiKeys {
 				if k.ApiKey == int16(kmsg.InitProducerID) && k.MaxVersion != want {
 					t.Errorf("InitProducerId up to version %d, want %d", k.MaxVersion, want)
@@ -124,12 +130,7 @@ func apiVersions(t *testing.T, c *kafkatest.Cluster) *kmsg.ApiVersionsResponse {
 }
 
 func TestAFurtherListenerHasItsOwnSecurity(t *testing.T) {
-	c := kafkatest.StartT(t, kafkatest.Options{
-		Listeners: []kafkatest.Listener{{Name: "LOGIN", Protocol: "SASL_PLAINTEXT", Props: map[string]string{
-			"sasl.enabled.mechanisms": "PLAIN",
-			"plain.sasl.jaas.config":  `org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";`,
-		}}},
-	})
+	c := brokers.Get(t, rich)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for password, welcome := range map[string]bool{"secret": true, "wrong": false} {
@@ -141,14 +142,13 @@ func TestAFurtherListenerHasItsOwnSecurity(t *testing.T) {
 }
 
 func TestExtraPropertiesReachTheBroker(t *testing.T) {
-	const limit = "12345"
-	c := kafkatest.StartT(t, kafkatest.Options{Props: map[string]string{"message.max.bytes": limit}})
+	c := brokers.Get(t, rich)
 	configs, err := kadm.NewClient(c.Client(t)).DescribeBrokerConfigs(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cfg := range configs[0].Configs {
-		if cfg.Key == "message.max.bytes" && cfg.MaybeValue() == limit {
+		if cfg.Key == "message.max.bytes" && cfg.MaybeValue() == unusualLimit {
 			return
 		}
 	}

@@ -43,13 +43,54 @@ func Dump(tb testing.TB, c *Cluster, topic string, partition int32) []BatchInfo 
 // Dump returns the batches in this node's copy of a partition, oldest first. The node need not run.
 func (n *Node) Dump(tb testing.TB, topic string, partition int32) []BatchInfo {
 	tb.Helper()
-	pattern := filepath.Join(n.DataDir(), fmt.Sprintf("%s-%d", topic, partition), "*.log")
+	return dump(tb, n.java, n.segments(tb, topic, partition))[partitionFolder(topic, partition)]
+}
+
+// DumpTopics returns the batches of several topics, by topic and then by partition, each from its leader's log. Asked together they
+// cost one start of Java.
+func DumpTopics(tb testing.TB, c *Cluster, topics ...string) map[string][][]BatchInfo {
+	tb.Helper()
+	var segments []string
+	found := map[string][][]BatchInfo{}
+	for _, topic := range topics {
+		leaders, err := c.anyRunning(tb).leaders(tb.Context(), topic)
+		if err != nil {
+			tb.Fatalf("kafkatest: leaders of %s: %v", topic, err)
+		}
+		for partition, id := range leaders {
+			segments = append(segments, c.Node(id).segments(tb, topic, partition)...)
+		}
+		found[topic] = make([][]BatchInfo, len(leaders))
+	}
+	batches := dump(tb, c.java, segments)
+	for topic, partitions := range found {
+		for p := range partitions {
+			partitions[p] = batches[partitionFolder(topic, int32(p))]
+		}
+	}
+	return found
+}
+
+func partitionFolder(topic string, partition int32) string {
+	return fmt.Sprintf("%s-%d", topic, partition)
+}
+
+// segments are the files of this node's copy of a partition, oldest first.
+func (n *Node) segments(tb testing.TB, topic string, partition int32) []string {
+	tb.Helper()
+	pattern := filepath.Join(n.DataDir(), partitionFolder(topic, partition), "*.log")
 	segments, err := filepath.Glob(pattern) // named by base offset, zero-padded: sorted by name is sorted by offset
 	if err != nil || len(segments) == 0 {
 		tb.Fatalf("kafkatest: node %d has no segments %s (%v)", n.id, pattern, err)
 	}
 	slices.Sort(segments)
-	out, _, err := n.java.tool(tb.Context(), "org.apache.kafka.tools.DumpLogSegments", "--files", strings.Join(segments, ","))
+	return segments
+}
+
+// dump runs DumpLogSegments over the files and returns their batches by the partition's folder.
+func dump(tb testing.TB, java jvm, files []string) map[string][]BatchInfo {
+	tb.Helper()
+	out, _, err := java.tool(tb.Context(), "org.apache.kafka.tools.DumpLogSegments", "--files", strings.Join(files, ","))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,10 +109,14 @@ var dumpFields = map[string]string{
 	"isControl": "Control", "position": "Position", "size": "Size", "magic": "Magic", "compresscodec": "Codec", "crc": "CRC", "isvalid": "Valid",
 }
 
-// parseDump reads the batch lines of a dump, which are "word: value" pairs in a row, and passes over the rest.
-func parseDump(out string) ([]BatchInfo, error) {
-	var batches []BatchInfo
+// parseDump reads the batch lines of a dump, which are "word: value" pairs in a row, below the name of their file, and passes
+// over the rest.
+func parseDump(out string) (map[string][]BatchInfo, error) {
+	batches, folder := map[string][]BatchInfo{}, ""
 	for line := range strings.Lines(out) {
+		if file, ok := strings.CutPrefix(line, "Dumping "); ok {
+			folder = filepath.Base(filepath.Dir(file))
+		}
 		if !strings.HasPrefix(line, "baseOffset: ") {
 			continue
 		}
@@ -84,7 +129,7 @@ func parseDump(out string) ([]BatchInfo, error) {
 		if err != nil {
 			return nil, fmt.Errorf("kafkatest: DumpLogSegments printed %q: %w", line, err)
 		}
-		batches = append(batches, b)
+		batches[folder] = append(batches[folder], b)
 	}
 	return batches, nil
 }

@@ -59,6 +59,9 @@ func NewCA(name string) (*CA, error) {
 // PEM is the authority's certificate.
 func (ca *CA) PEM() []byte { return ca.pem }
 
+// Name is the authority's common name.
+func (ca *CA) Name() string { return ca.cert.Subject.CommonName }
+
 // Issue makes a key and certifies it.
 func (ca *CA) Issue(o CertificateOptions) (Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -104,17 +105,20 @@ func TestEveryReaderReturnsEveryByteOnOneNode(t *testing.T) {
 
 func TestADumpTellsCodecProducerAndSequences(t *testing.T) {
 	c := brokers.Get(t, kafkatest.Options{})
+	topics, wrote := map[string]string{}, map[string][]kafkatest.Rec{}
 	for name, codec := range map[string]kgo.CompressionCodec{
 		"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression(),
 	} {
+		topics[name] = c.NewTopic(t, 1, nil)
+		wrote[name] = produce(t, c, awkward(topics[name], 1), kgo.ProducerBatchCompression(codec))
+	}
+	dumped := kafkatest.DumpTopics(t, c, slices.Collect(maps.Values(topics))...)
+	for name, topic := range topics {
 		t.Run(name, func(t *testing.T) {
-			topic := c.NewTopic(t, 1, nil)
-			want := produce(t, c, awkward(topic, 1), kgo.ProducerBatchCompression(codec))
+			want := wrote[name]
 			same(t, "franz-go", want, kafkatest.ReadAll(t, c, topic))
-
-			batches := kafkatest.Dump(t, c, topic, 0)
 			var count int64
-			for _, b := range batches {
+			for _, b := range dumped[topic][0] {
 				if !b.Valid || b.Magic != 2 || b.Codec != name || b.ProducerID != want[0].ProducerID || b.ProducerEpoch != 0 {
 					t.Errorf("batch %+v, want codec %s and producer id %d", b, name, want[0].ProducerID)
 				}
@@ -133,7 +137,7 @@ func TestADumpTellsCodecProducerAndSequences(t *testing.T) {
 func TestCommittedReadersLeaveOutAbortedAndOpenTransactions(t *testing.T) {
 	for version := 1; version <= 2; version++ {
 		t.Run(fmt.Sprintf("transaction.version=%d", version), func(t *testing.T) {
-			c := brokers.Get(t, kafkatest.Options{TransactionVersion: version})
+			c := brokers.Get(t, []kafkatest.Options{1: older, 2: rich}[version])
 			topic := c.NewTopic(t, 1, nil)
 			id := kgo.TransactionalID(topic)
 			cl := c.Client(t, id, kgo.DefaultProduceTopic(topic))

@@ -3,6 +3,7 @@
 package kafkatest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ const (
 	Expired   = "EXPIRED"  // a certificate that is over
 	Stranger  = "STRANGER" // a certificate for another host
 	Foreign   = "FOREIGN"  // a certificate of another authority
+	Rotating  = "ROTATING" // as MUTUAL, with a certificate that one test replaces
 )
 
 // ReauthMs is how long a login is good for on the listener Reauth.
@@ -103,13 +105,13 @@ func (s *Secure) certify() (err error) {
 	}
 	here := []string{"localhost", "127.0.0.1"}
 	for name, o := range map[string]CertificateOptions{
-		TLS: {Hosts: here}, Expired: {Hosts: here, Expired: true}, Stranger: {Hosts: []string{"elsewhere.linger.test"}}, Foreign: {Hosts: here},
+		TLS: {Hosts: here}, Rotating: RotatingCertificate(), Expired: {Hosts: here, Expired: true}, Stranger: {Hosts: []string{"elsewhere.linger.test"}}, Foreign: {Hosts: here},
 	} {
 		ca := s.CA
 		if name == Foreign {
 			ca = s.OtherCA
 		}
-		o.Name = strings.ToLower(name) + ".linger.test"
+		o.Name = cmp.Or(o.Name, strings.ToLower(name)+".linger.test")
 		cert, err := ca.Issue(o)
 		if err != nil {
 			return err
@@ -119,6 +121,12 @@ func (s *Secure) certify() (err error) {
 		}
 	}
 	return nil
+}
+
+// RotatingCertificate is what the certificate of the listener Rotating says. A broker takes another one while it runs if it
+// says the same.
+func RotatingCertificate() CertificateOptions {
+	return CertificateOptions{Name: "rotating.linger.test", Hosts: []string{"localhost", "127.0.0.1"}}
 }
 
 func storeOf(listener string) string { return "server-" + strings.ToLower(listener) + ".pem" }
@@ -153,9 +161,8 @@ func (s *Secure) Options() Options {
 		},
 		Listeners: []Listener{
 			{Name: TLS, Protocol: "SSL", Props: s.store(TLS)},
-			{Name: MutualTLS, Protocol: "SSL", Props: with(s.store(TLS), map[string]string{
-				"ssl.client.auth": "required", "ssl.truststore.type": "PEM", "ssl.truststore.location": s.Path("ca.pem"),
-			})},
+			{Name: MutualTLS, Protocol: "SSL", Props: with(s.store(TLS), s.clientsToo())},
+			{Name: Rotating, Protocol: "SSL", Props: with(s.store(Rotating), s.clientsToo())},
 			{Name: SASL, Protocol: "SASL_PLAINTEXT", Host: "localhost", Props: mechanisms},
 			{Name: SASLTLS, Protocol: "SASL_SSL", Host: "localhost", Props: with(mechanisms, s.store(TLS))},
 			{Name: Reauth, Protocol: "SASL_PLAINTEXT", Props: map[string]string{
@@ -207,6 +214,11 @@ func (s *Secure) everyMechanism() map[string]string {
 // store are the properties of a listener with the certificate that was made for the listener name.
 func (s *Secure) store(name string) map[string]string {
 	return map[string]string{"ssl.keystore.type": "PEM", "ssl.keystore.location": s.Path(storeOf(name))}
+}
+
+// clientsToo are the properties of a listener whose clients show a certificate.
+func (s *Secure) clientsToo() map[string]string {
+	return map[string]string{"ssl.client.auth": "required", "ssl.truststore.type": "PEM", "ssl.truststore.location": s.Path("ca.pem")}
 }
 
 func with(a, b map[string]string) map[string]string {

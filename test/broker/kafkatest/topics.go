@@ -59,18 +59,24 @@ func (c *Cluster) CreateTopic(tb testing.TB, topic string, partitions int32, con
 // Leader is the node that leads the partition now, as the first running node sees it.
 func (c *Cluster) Leader(tb testing.TB, topic string, partition int32) *Node {
 	tb.Helper()
-	for _, n := range c.nodes {
-		if !n.Running() {
-			continue
-		}
-		leaders, err := n.leaders(tb.Context(), topic)
-		if err != nil {
-			tb.Fatalf("kafkatest: leader of %s-%d: %v", topic, partition, err)
-		}
-		if id, ok := leaders[partition]; ok {
-			return c.Node(id)
-		}
+	leaders, err := c.anyRunning(tb).leaders(tb.Context(), topic)
+	if err != nil {
+		tb.Fatalf("kafkatest: leader of %s-%d: %v", topic, partition, err)
+	}
+	id, ok := leaders[partition]
+	if !ok {
 		tb.Fatalf("kafkatest: %s-%d has no leader", topic, partition)
+	}
+	return c.Node(id)
+}
+
+// anyRunning is the first node that runs.
+func (c *Cluster) anyRunning(tb testing.TB) *Node {
+	tb.Helper()
+	for _, n := range c.nodes {
+		if n.Running() {
+			return n
+		}
 	}
 	tb.Fatal("kafkatest: no node runs")
 	return nil

@@ -134,10 +134,10 @@ func TestADumpLineIsReadWhole(t *testing.T) {
 Log starting offset: 0
 baseOffset: 5 lastOffset: 7 count: 3 baseSequence: 10 lastSequence: 12 producerId: 4000 producerEpoch: 2 partitionLeaderEpoch: 1 isTransactional: true isControl: false deleteHorizonMs: OptionalLong.empty position: 90 CreateTime: 1700000000123 size: 1234 magic: 2 compresscodec: zstd crc: 3012345678 isvalid: true
 `
-	want := []BatchInfo{{
+	want := map[string][]BatchInfo{"t-0": {{
 		BaseOffset: 5, LastOffset: 7, Count: 3, BaseSequence: 10, LastSequence: 12, ProducerID: 4000, ProducerEpoch: 2, LeaderEpoch: 1,
 		Transactional: true, Position: 90, TimestampMs: 1700000000123, Size: 1234, Magic: 2, Codec: "zstd", CRC: 3012345678, Valid: true,
-	}}
+	}}}
 	got, err := parseDump(out)
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
