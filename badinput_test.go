@@ -45,6 +45,7 @@ func TestMalformedOptionsAreNamed(t *testing.T) {
 		{"idempotence with acks=1", []linger.Option{linger.EnableIdempotence(true), linger.Acks("1")}, []string{"acks", "idempoten"}},
 		{"six in flight", []linger.Option{linger.MaxInFlightRequestsPerConnection(6)}, []string{"max.in.flight.requests.per.connection", "5"}},
 		{"an unknown serializer", []linger.Option{linger.Set("key.serializer", "com.example.Avro")}, []string{"key.serializer", "com.example.Avro", "linger.WithRegistry"}},
+		{"no option at all", []linger.Option{linger.Linger(0), nil}, []string{"option number", "nil"}},
 		{"transactions", []linger.Option{linger.Set("transactional.id", "t")}, []string{"transactional.id", "not supported"}},
 		{"a file", []linger.Option{linger.PropertiesFile(file)}, []string{"linger.ms", "soon"}},
 		{"a file that is malformed", []linger.Option{linger.PropertiesFile(broken)}, []string{broken, "line 3", `\uXXXX`, `write \\`}},

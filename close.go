@@ -112,6 +112,11 @@ func (p *Producer[K, V]) Flush(ctx context.Context) error {
 	}
 	flush := c.acc.Flush()
 	select {
+	case <-flush.Done(): // also when ctx has ended, too
+		return nil
+	default:
+	}
+	select {
 	case <-flush.Done():
 		return nil
 	case <-c.engine.Done():

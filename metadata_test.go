@@ -2,6 +2,7 @@ package linger_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -173,6 +174,43 @@ func TestPartitionsForTellsLeaders(t *testing.T) {
 		}
 		if _, err := p.PartitionsFor(t.Context(), ""); !errors.Is(err, linger.ErrIllegalArgument) {
 			t.Errorf("no topic: got %v", err)
+		}
+	})
+}
+
+// Warm asks for all its topics together, not one round trip for each.
+func TestWarmAsksForAllTopicsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		var topics []string
+		for i := range 50 {
+			topics = append(topics, "t"+strconv.Itoa(i))
+			c.topic(topics[i], 1)
+		}
+		release := c.holdAll(kmsg.Metadata)
+		time.AfterFunc(time.Second, release)
+		p := c.producer()
+		if err := p.Warm(t.Context(), topics...); err != nil {
+			t.Fatal(err)
+		}
+		if n := c.count("Metadata"); n > 3 {
+			t.Errorf("%d metadata requests for 50 topics", n)
+		}
+	})
+}
+
+// A broker that answers without the topic is asked again after the back-off, not as fast as it answers.
+func TestTopicLeftOutOfAnswersIsAskedForAtAPace(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.on(kmsg.Metadata, func(call *call) bool {
+			call.req.(*kmsg.MetadataRequest).Topics = nil
+			return false
+		})
+		p := c.producer(linger.MaxBlock(5 * time.Second))
+		if _, err := mustSend(t, p, plain("v"), nil).Wait(t.Context()); !errors.Is(err, linger.ErrTimeout) {
+			t.Errorf("got %v", err)
+		}
+		if n := c.count("Metadata"); n > 70 {
+			t.Errorf("%d metadata requests in 5 seconds", n)
 		}
 	})
 }

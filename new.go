@@ -45,7 +45,10 @@ func New[K, V any](key Serializer[K], value Serializer[V], opts ...Option) (*Pro
 
 func construct[K, V any](key Serializer[K], value Serializer[V], opts []Option) (*Producer[K, V], error) {
 	o := options{logger: slog.Default(), registry: NewRegistry()}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("%w: option number %d is nil", kerr.ErrConfig, i+1)
+		}
 		if err := opt(&o); err != nil {
 			return nil, err
 		}

@@ -66,6 +66,9 @@ func (p *Producer[K, V]) PartitionsFor(ctx context.Context, topic string) ([]Par
 	if topic == "" {
 		return nil, illegal("partitions", "", "topic cannot be empty")
 	}
+	if err := unsendable("partitions", topic); err != nil {
+		return nil, err
+	}
 	_, _, _, err := c.engine.WaitTopic(ctx, topic, engine.AnyPartition, c.maxBlock)
 	if errors.Is(err, kerr.ErrClosedDuringSend) {
 		return nil, &kerr.Error{Op: "partitions", Topic: topic, Partition: -1, Class: kerr.ClassFatal, Msg: "Requested metadata update after close", Err: kerr.ErrClosedDuringSend}
@@ -76,9 +79,14 @@ func (p *Producer[K, V]) PartitionsFor(ctx context.Context, topic string) ([]Par
 	return c.cluster().Partitions(topic), nil
 }
 
-// Warm fetches the metadata of topics, so that the first Send does not wait for it. It waits like Send and returns the
-// first error.
+// Warm fetches the metadata of topics, all at once, so that the first Send does not wait for it. It waits for each like Send
+// and returns the first error.
 func (p *Producer[K, V]) Warm(ctx context.Context, topics ...string) error {
+	for _, topic := range topics {
+		if p.core.acc.Lookup(topic) == nil && topic != "" && unsendable("partitions", topic) == nil {
+			p.core.engine.WantTopic(topic)
+		}
+	}
 	for _, topic := range topics {
 		if _, err := p.PartitionsFor(ctx, topic); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"time"
+	"unicode/utf8"
 
 	"linger/internal/accumulator"
 	"linger/internal/kerr"
@@ -167,9 +168,11 @@ func (c *core) check(topic string, wish Partition, timestamp time.Time) error {
 	case topic == "":
 		return illegal("send", "", "Topic cannot be empty; set Record.Topic")
 	case len(topic) > maxTopicBytes:
-		return illegal("send", "", "Topic of %d bytes is longer than %d, which is what a request can carry; brokers allow 249", len(topic), maxTopicBytes)
+		return unsendable("send", topic)
 	case !timestamp.IsZero() && timestamp.UnixMilli() < 0:
 		return illegal("send", topic, "Invalid timestamp: %d. Timestamp should always be non-negative or null.", timestamp.UnixMilli())
+	case !timestamp.IsZero() && (timestamp.Unix() < 0 || timestamp.Unix() > math.MaxInt64/1000): // its milliseconds have wrapped
+		return illegal("send", topic, "Invalid timestamp: the year %d does not fit milliseconds since 1970 in 64 bits.", timestamp.Year())
 	case wish.chosen && wish.number < 0:
 		return illegal("send", topic, "Invalid partition: %d. Partition number should always be non-negative or null.", wish.number)
 	case c.acc.IsClosed():
@@ -190,6 +193,18 @@ func orBackground(ctx context.Context) context.Context {
 // maxTopicBytes is what a string of the protocol can hold. A longer name would make every metadata request unreadable.
 const maxTopicBytes = 1<<15 - 1
 
+// unsendable refuses names that brokers could not give back in their answer. Bytes that are no UTF-8 would be answered under
+// another name, so that the topic is asked for again and again.
+func unsendable(op, topic string) error {
+	switch {
+	case len(topic) > maxTopicBytes:
+		return illegal(op, "", "Topic of %d bytes is longer than %d, which is what a request can carry; brokers allow 249", len(topic), maxTopicBytes)
+	case !utf8.ValidString(topic):
+		return illegal(op, "", "Topic %q is not UTF-8; brokers allow letters, digits, '.', '_' and '-'", topic)
+	}
+	return nil
+}
+
 // findTopic is the first of the two places that may block.
 func (c *core) findTopic(ctx context.Context, topic string, wish Partition, d *draft) error {
 	d.budget = c.maxBlock
@@ -202,6 +217,9 @@ func (c *core) findTopic(ctx context.Context, topic string, wish Partition, d *d
 			d.known, d.count = t, n
 			return nil
 		}
+	}
+	if err := unsendable("send", topic); err != nil {
+		return err
 	}
 	if d.never {
 		return c.tryTopic(topic, d)

@@ -479,7 +479,11 @@ func TestRecordsThatAreNoneAreRefused(t *testing.T) {
 	}{
 		{"negative partition", rec{Topic: "t", Partition: linger.On(-1)}, "Invalid partition: -1"},
 		{"negative timestamp", rec{Topic: "t", Timestamp: time.UnixMilli(-7)}, "Invalid timestamp: -7"},
+		{"a time whose milliseconds wrap", rec{Topic: "t", Timestamp: time.Unix(1<<62, 0)}, "Invalid timestamp: the year"},
+		{"a time before it whose milliseconds wrap", rec{Topic: "t", Timestamp: time.Unix(-1<<62, 0)}, "Invalid timestamp: the year"},
 		{"no topic", rec{}, "Topic cannot be"},
+		{"a topic that no request can carry", rec{Topic: strings.Repeat("t", 1<<15)}, "Topic of 32768 bytes"},
+		{"a topic that is no UTF-8", rec{Topic: "t\xff"}, `Topic "t\xff" is not UTF-8`},
 	}
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -488,6 +492,30 @@ func TestRecordsThatAreNoneAreRefused(t *testing.T) {
 			_, err := p.Send(t.Context(), tt.rec, failIfCalled(t))
 			if !errors.Is(err, linger.ErrIllegalArgument) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: got error %v, want an ErrIllegalArgument that says %q", tt.name, err, tt.want)
+			}
+		}
+		for _, topic := range []string{strings.Repeat("t", 1<<15), "t\xff"} {
+			if _, err := p.PartitionsFor(t.Context(), topic); !errors.Is(err, linger.ErrIllegalArgument) {
+				t.Errorf("partitions for a topic of %d bytes: got %v, want an ErrIllegalArgument", len(topic), err)
+			}
+		}
+		if n := c.count("Metadata"); n != 0 {
+			t.Errorf("a broker was asked %d times for what it can't name", n)
+		}
+	})
+}
+
+// A Flush that has nothing to wait for is done, whatever its context.
+func TestFlushOfNothingNeedsNoTime(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer()
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 50 {
+			if err := p.Flush(ctx); err != nil {
+				t.Fatal(err)
 			}
 		}
 	})

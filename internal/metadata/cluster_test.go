@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"linger/internal/kerr"
 )
@@ -38,6 +39,22 @@ func TestPartitionsOfANodeStandInTheOrderOfTheAnswer(t *testing.T) {
 	fetch(t, s, ms(1), answer(topic("c", leader{1, 0})))
 	if diff := cmp.Diff([]string{"b-2", "b-0", "a-1", "c-0"}, listing(s.Cluster(), 1)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A partition listed twice must not push others out of the list that is drained by.
+func TestPartitionListedTwiceIsOne(t *testing.T) {
+	s := started(defaults())
+	s.Add("a", 0)
+	a := topic("a", leader{1, 0}, leader{1, 0}, leader{1, 0})
+	twice := topic("a", leader{2, 0}).Partitions[0]
+	a.Partitions = append([]kmsg.MetadataResponseTopicPartition{twice, a.Partitions[1]}, a.Partitions...)
+	fetch(t, s, 0, answer(a))
+	if diff := cmp.Diff([]string{"a-0", "a-1", "a-2"}, listing(s.Cluster(), 1)); diff != "" {
+		t.Error(diff)
+	}
+	if got := listing(s.Cluster(), 2); got != nil {
+		t.Errorf("node 2 leads %v", got)
 	}
 }
 

@@ -27,6 +27,7 @@ func (s *Store) Request(now clock.Instant) *kmsg.MetadataRequest {
 		t.Topic = kmsg.StringPtr(name)
 		req.Topics = append(req.Topics, t)
 	}
+	s.out.topics = req.Topics
 	return req
 }
 
@@ -54,7 +55,7 @@ func (s *Store) Update(now clock.Instant, resp *kmsg.MetadataResponse) (changed 
 		s.refreshedAll = now
 	}
 	s.sameAnswers++ // until something in the answer is new
-	s.absorb(now, resp, out.newOnly)
+	s.absorb(now, resp, out)
 	s.sameWait = 0
 	if s.sameAnswers > 0 {
 		s.sameWait = s.o.Backoff.Duration(s.sameAnswers-1, s.o.Random())

@@ -29,7 +29,8 @@ const reliableEpochs = 9
 
 // absorb makes a snapshot of the answer: of it alone, or of it on top of what is known when only new topics were
 // asked for (Java: handleMetadataResponse, MetadataSnapshot.mergeWith).
-func (s *Store) absorb(now clock.Instant, resp *kmsg.MetadataResponse, newOnly bool) {
+func (s *Store) absorb(now clock.Instant, resp *kmsg.MetadataResponse, out *request) {
+	newOnly := out.newOnly
 	next := &merge{known: make(map[string]*knownTopic), ids: make(map[string][16]byte), refused: make(map[string]kerr.Code)}
 	s.failed = make(map[string]kerr.Code)
 	answered := make(map[string]bool, len(resp.Topics))
@@ -60,6 +61,12 @@ func (s *Store) absorb(now clock.Instant, resp *kmsg.MetadataResponse, newOnly b
 	for name := range answered {
 		if u := s.topics[name]; u != nil {
 			u.fresh = false
+		}
+	}
+	for i := range out.topics {
+		name := *out.topics[i].Topic
+		if u := s.topics[name]; u != nil && !answered[name] {
+			u.ignored = true
 		}
 	}
 }
@@ -128,6 +135,7 @@ func (s *Store) absorbTopic(now clock.Instant, next *merge, t *kmsg.MetadataResp
 func (s *Store) absorbPartitions(name string, t *kmsg.MetadataResponseTopic, reliable bool) *knownTopic {
 	k := &knownTopic{id: t.TopicID, internal: t.IsInternal}
 	// Only two valid ids can differ; the old one may have been lost while the topic was gone.
+	var listed []bool // by partition
 	recreated := t.TopicID != ([16]byte{}) && s.ids[name] != t.TopicID
 	for i := range t.Partitions {
 		p := &t.Partitions[i]
@@ -142,10 +150,13 @@ func (s *Store) absorbPartitions(name string, t *kmsg.MetadataResponseTopic, rel
 			continue
 		}
 		for int(p.Partition) >= len(k.leaders) {
-			k.leaders = append(k.leaders, Partition{NoLeader, noEpoch})
+			k.leaders, listed = append(k.leaders, Partition{NoLeader, noEpoch}), append(listed, false)
 		}
 		k.leaders[p.Partition] = leader
-		k.order = append(k.order, p.Partition)
+		if !listed[p.Partition] { // of one that comes twice the last word counts
+			listed[p.Partition] = true
+			k.order = append(k.order, p.Partition)
+		}
 	}
 	return k
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"linger/internal/backoff"
 	"linger/internal/clock"
 	"linger/internal/kerr"
@@ -73,12 +75,14 @@ type Store struct {
 
 type usage struct {
 	expires clock.Instant
-	fresh   bool // not asked for yet
+	fresh   bool // no broker has spoken of it yet
+	ignored bool // a broker was asked for it, and answered without a word of it
 }
 
 type request struct {
 	asked   int64
 	newOnly bool
+	topics  []kmsg.MetadataRequestTopic
 }
 
 // longAgo is before every instant of a clock, far enough from the end to add to.
@@ -129,13 +133,19 @@ func (s *Store) Topics(dst []string) []string { return append(dst, s.order...) }
 func (s *Store) RequestUpdate() { s.wantAll = true }
 
 // RequestTopic asks for one topic: at once and alone when it is new, else as RequestUpdate does
-// (Java: ProducerMetadata.requestUpdateForTopic).
+// (Java: ProducerMetadata.requestUpdateForTopic). One that a broker was asked for and did not speak of waits for the
+// back-off: Java asks again as fast as such a broker answers.
 func (s *Store) RequestTopic(topic string) {
-	if u := s.topics[topic]; u != nil && u.fresh {
-		s.askForNew()
+	u := s.topics[topic]
+	if u == nil || !u.fresh {
+		s.RequestUpdate()
 		return
 	}
-	s.RequestUpdate()
+	refreshed := s.refreshed
+	s.askForNew()
+	if u.ignored {
+		s.refreshed = refreshed
+	}
 }
 
 // askForNew lets the next request leave at once, whatever the back-off.

@@ -202,6 +202,28 @@ func TestWaitingCallerAsksAgain(t *testing.T) {
 	}
 }
 
+// A broker that leaves a topic out of its answer is not asked for it as fast as it answers, however many callers wait.
+func TestTopicThatABrokerLeavesOutWaitsForTheBackoff(t *testing.T) {
+	s := started(defaults())
+	s.Add("a", 0)
+	now := ms(0)
+	for range 3 {
+		if asked := fetch(t, s, now, answer()); !cmp.Equal(asked, []string{"a"}) {
+			t.Fatalf("asked for %v", asked)
+		}
+		s.RequestTopic("a")
+		s.RequestTopic("a")
+		wantNext(t, s, now, now+ms(100))
+		now += ms(100)
+	}
+	s.Add("b", now)
+	wantNext(t, s, now, now) // which is new
+	fetch(t, s, now, answer(topic("a", leader{1, 0}), topic("b", leader{1, 0})))
+	if s.Cluster().Topic("a") == nil {
+		t.Error("it is not taken once a broker speaks of it")
+	}
+}
+
 func TestTopicAddedWhileARequestIsOutIsAskedForNext(t *testing.T) {
 	s := started(defaults())
 	s.Add("a", 0)
