@@ -26,7 +26,7 @@ func names(table map[string][]string) func(context.Context, string) ([]string, e
 
 func noNames(context.Context, string) ([]string, error) { return nil, errors.New("no name") }
 
-// B22: without a resolve time-out New fails when no name resolves, and one good name is enough.
+// B22, CFG-02: without a resolve time-out New fails when no name resolves, and one good name is enough.
 func TestNewResolvesTheBootstrapNamesAndNeedsOne(t *testing.T) {
 	found := names(map[string][]string{"good": {"10.0.0.1"}})
 	bubble(t, func(t *testing.T, c *cluster) {
@@ -55,7 +55,7 @@ func TestAnIPAddressNeedsNoNameService(t *testing.T) {
 	})
 }
 
-// B22: with a resolve time-out New succeeds, and calls fail with the reason once the time is over, at once from then on.
+// B22, CFG-73: with a resolve time-out New succeeds, and calls fail with the reason once the time is over, at once from then on.
 func TestNamesThatDoNotResolveInTimeFailTheCalls(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		p := c.producer(linger.WithNames(noNames, noNames), linger.BootstrapServers("bad:9092"), linger.BootstrapResolveTimeout(1500*time.Millisecond))
@@ -89,7 +89,7 @@ func TestNamesThatResolveLateDoNotHurt(t *testing.T) {
 	})
 }
 
-// client.dns.lookup: each address of a bootstrap name is asked under its own name, or as it is when it has none.
+// CFG-55: client.dns.lookup: each address of a bootstrap name is asked under its own name, or as it is when it has none.
 func TestCanonicalLookupAsksForEachAddressByItsName(t *testing.T) {
 	forward := names(map[string][]string{"all": {"10.0.0.1", "10.0.0.2", "10.0.0.3"}, "one.local": {"10.0.0.1"}, "liar.local": {"10.9.9.9"}})
 	reverse := names(map[string][]string{"10.0.0.1": {"one.local."}, "10.0.0.3": {"liar.local."}})

@@ -52,7 +52,7 @@ func TestOneSenderAProducer(t *testing.T) {
 	})
 }
 
-// SND-04, SND-10: the loop goes on while the producer is open, and neither spins when there is nothing to do nor oversleeps.
+// SND-04, SND-10, CFG-18: the loop goes on while the producer is open, and neither spins when there is nothing to do nor oversleeps.
 func TestTheLoopNeitherSpinsNorOversleeps(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -297,7 +297,7 @@ func TestOneInFlightIsAPartitionsLimitToo(t *testing.T) {
 	})
 }
 
-// RESP-13, RESP-04: when the retries are used up the application hears of too few replicas; nothing is dropped in silence.
+// RESP-13, RESP-04, CFG-15: when the retries are used up the application hears of too few replicas; nothing is dropped in silence.
 func TestNotEnoughReplicasReachesTheApplication(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -314,7 +314,7 @@ func TestNotEnoughReplicasReachesTheApplication(t *testing.T) {
 	})
 }
 
-// SND-15: a broker gets nothing while it is not connected or has max.in.flight requests to answer; records join their open
+// SND-15, CFG-21: a broker gets nothing while it is not connected or has max.in.flight requests to answer; records join their open
 // batches meanwhile.
 func TestBusyBrokersGetNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
@@ -414,7 +414,7 @@ func TestIdempotenceKeepsOrder(t *testing.T) {
 	}
 }
 
-// SND-30, TMO-03, TMO-04: batches that reach delivery.timeout.ms fail then, whether they wait or are in flight.
+// SND-30, TMO-03, TMO-04, CFG-16: batches that reach delivery.timeout.ms fail then, whether they wait or are in flight.
 func TestQueuedAndInFlightBatchesExpireOnTime(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.setBrokers(2)
@@ -465,8 +465,8 @@ func TestMemoryComesHomeBeforeCallbacks(t *testing.T) {
 	})
 }
 
-// POOL-17, POOL-31: when nothing comes home within max.block.ms the outcome is an exhausted buffer, with size, limit, total and
-// what is available. It is a time-out.
+// POOL-17, POOL-31, CFG-08: when nothing comes home within max.block.ms the outcome is an exhausted buffer, with size, limit,
+// total and what is available; what is in flight counts. It is a time-out.
 func TestExhaustedMemoryIsAnOutcomeThatTellsTheNumbers(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -621,8 +621,8 @@ func TestWhatAProduceRequestCarries(t *testing.T) {
 	})
 }
 
-// ACC-40, ACC-41, ACC-42, TUNE-03: a full batch goes at once, another when it has lingered; whichever is reached first. With
-// linger.ms=0 nothing waits.
+// ACC-40, ACC-41, ACC-42, TUNE-03: a full batch goes at once, another when it has lingered; whichever is reached first.
+// CFG-06, CFG-07: so batch.size bounds a batch, linger.ms its wait, and with linger.ms=0 nothing waits.
 func TestAFullBatchGoesAtOnceAnotherWhenItHasLingered(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)

@@ -150,19 +150,28 @@ func TestFailedRecordsHavePlaceholderMetadata(t *testing.T) {
 				t.Errorf("error %v: future %+v, callback %+v, want %+v", err, md, called, want)
 			}
 		}
+		// The partition is chosen, and there is no memory.
+		q := c.producer(linger.BufferMemory(100), linger.BatchSize(100), linger.MaxBlock(time.Second))
+		c.on(kmsg.Produce, func(*call) bool { return true })
+		mustSend(t, q, plainOn(0, "takes all"), nil)
+		md, err := mustSend(t, q, rec{Topic: "t", Key: []byte{}}, nil).Wait(t.Context())
+		if want := (linger.RecordMetadata{Topic: "t", Partition: 1, Offset: -1, KeySize: -1, ValueSize: -1}); md != want {
+			t.Errorf("error %v: future %+v, want %+v", err, md, want)
+		}
 	})
 }
 
-// ERR-07: inside Send the callback comes first, then the count, then the interceptors.
+// ERR-07: inside Send the count comes first, then the callback, then the interceptors.
 func TestRefusedRecordsCallBackBeforeInterceptors(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
 		var order []string
 		var p producer
-		ic := &spy{onAck: func(linger.RecordMetadata, error) { order = append(order, "interceptor") }}
+		heard := func(who string) { order = append(order, fmt.Sprint(who, " after ", p.Counters().RecordErrors)) }
+		ic := &spy{onAck: func(linger.RecordMetadata, error) { heard("interceptor") }}
 		p = c.producer(linger.MaxRequestSize(100), linger.WithInterceptors[[]byte, []byte](ic))
-		mustSend(t, p, plain(strings.Repeat("x", 100)), func(linger.RecordMetadata, error) { order = append(order, "callback") })
-		if want := []string{"callback", "interceptor"}; !slices.Equal(order, want) {
+		mustSend(t, p, plain(strings.Repeat("x", 100)), func(linger.RecordMetadata, error) { heard("callback") })
+		if want := []string{"callback after 1", "interceptor after 1"}; !slices.Equal(order, want) {
 			t.Errorf("got %q, want %q", order, want)
 		}
 	})

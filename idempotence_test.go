@@ -106,7 +106,43 @@ func TestWithoutIdempotenceALostAnswerLeavesTwoCopies(t *testing.T) {
 	})
 }
 
-// IDEM-15: idempotence asked for by name refuses what it can't live with; not asked for by name it gives way.
+// B06: a topic that a broker does not know for a moment keeps its sequences: numbering goes on in the same epoch.
+func TestSequencesOutliveABrieflyMissingTopic(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(2)
+		ft := c.topic("t", 1)
+		c.numbered()
+		p := c.producer(linger.Linger(0), linger.MetadataMaxAge(time.Second))
+		var want []string
+		send := func() {
+			for range 100 {
+				v := fmt.Sprint(len(want))
+				want = append(want, v)
+				mustWait(t, mustSend(t, p, plain(v), nil))
+			}
+		}
+		send()
+		c.change(func() { ft.err = kerr.UnknownTopicOrPartition })
+		asked := c.count("Metadata")
+		rest(3 * time.Second)
+		if c.count("Metadata") == asked {
+			t.Fatal("no broker was asked while the topic was missing")
+		}
+		c.change(func() { ft.err = kerr.None })
+		c.on(kmsg.Produce, func(call *call) bool {
+			if b := call.batches()[0]; b.epoch != 0 || b.seq != int32(len(want)-1) {
+				t.Errorf("epoch %d, sequence %d, want 0 and %d", b.epoch, b.seq, len(want)-1)
+			}
+			return false
+		})
+		send()
+		if got := c.values("t", 0); !cmp.Equal(got, want) {
+			t.Errorf("the log holds %d records, want %d", len(got), len(want))
+		}
+	})
+}
+
+// IDEM-15, CFG-30: idempotence asked for by name refuses what it can't live with; not asked for by name it gives way.
 func TestWhatIdempotenceRequires(t *testing.T) {
 	for name, opt := range map[string]linger.Option{"acks": linger.Acks("1"), "retries": linger.Retries(0), "max.in.flight.requests.per.connection": linger.MaxInFlightRequestsPerConnection(6)} {
 		t.Run(name, func(t *testing.T) {
@@ -117,8 +153,16 @@ func TestWhatIdempotenceRequires(t *testing.T) {
 				if name == "max.in.flight.requests.per.connection" {
 					return // an error in any case, as in Java
 				}
-				if id := c.producer(opt).Identity(); id.State != "none" {
-					t.Errorf("identity %+v, want none", id)
+				c.topic("t", 1)
+				p := c.producer(opt)
+				for _, e := range p.Config() {
+					if e.Key == "enable.idempotence" && e.Value != "false" {
+						t.Errorf("enable.idempotence reads back %s", e.Value)
+					}
+				}
+				mustWait(t, mustSend(t, p, plain("v"), nil))
+				if id := p.Identity(); id.State != "none" || c.count("InitProducerID") != 0 {
+					t.Errorf("identity %+v, want none, and nobody to be asked for one", id)
 				}
 			})
 		})

@@ -60,7 +60,8 @@ func TestInterceptorMayReturnAnotherRecord(t *testing.T) {
 		c.topic("other", 3)
 		ic := &spy{onSend: func(r rec) (rec, error) {
 			return rec{
-				Topic: "other", Partition: linger.On(2), Key: []byte("k"), Value: []byte("****"), Timestamp: time.UnixMilli(99),
+				Topic: "other", Partition: linger.On(1), Key: []byte("k"), // whose hash says 2
+				Value: []byte("****"), Timestamp: time.UnixMilli(99),
 				Headers: append(slices.Clone(r.Headers), linger.Header{Key: "trace", Value: []byte("id")}),
 			}, nil
 		}}
@@ -68,11 +69,11 @@ func TestInterceptorMayReturnAnotherRecord(t *testing.T) {
 		r := plain("secret")
 		r.Headers = []linger.Header{{Key: "own"}}
 		md := mustWait(t, mustSend(t, p, r, nil))
-		if md.Topic != "other" || md.Partition != 2 {
+		if md.Topic != "other" || md.Partition != 1 {
 			t.Errorf("went to %s-%d", md.Topic, md.Partition)
 		}
 		want := []stored{{key: []byte("k"), value: []byte("****"), timestampMs: 99, headers: []linger.Header{{Key: "own"}, {Key: "trace", Value: []byte("id")}}}}
-		if diff := cmp.Diff(want, c.records("other", 2), cmp.AllowUnexported(stored{})); diff != "" {
+		if diff := cmp.Diff(want, c.records("other", 1), cmp.AllowUnexported(stored{})); diff != "" {
 			t.Errorf("stored (-want +got):\n%s", diff)
 		}
 		if len(r.Headers) != 1 || string(r.Value) != "secret" {
@@ -148,6 +149,12 @@ func TestInterceptorsHearOfEveryFailure(t *testing.T) {
 			return 0, errors.New("no choice")
 		}))}, rec: plain("v"), partition: -1},
 		{name: "no memory, partition chosen", opts: []linger.Option{linger.BufferMemory(100), linger.BatchSize(100), linger.MaxBlock(time.Second), linger.Acks("1")}, rec: plainOn(1, "v"), partition: 1,
+			prepare: func(t *testing.T, c *cluster, p producer) {
+				c.on(kmsg.Produce, func(*call) bool { return true })
+				mustSend(t, p, plainOn(0, "takes all"), nil)
+			}},
+		{name: "no memory, partition chosen by the key", opts: []linger.Option{linger.BufferMemory(100), linger.BatchSize(100), linger.MaxBlock(time.Second), linger.Acks("1")},
+			rec: rec{Topic: "t", Key: []byte{}}, partition: 1, // murmur2 of no bytes is odd
 			prepare: func(t *testing.T, c *cluster, p producer) {
 				c.on(kmsg.Produce, func(*call) bool { return true })
 				mustSend(t, p, plainOn(0, "takes all"), nil)
@@ -301,26 +308,42 @@ func TestInterceptorsAreClosedWithTheProducer(t *testing.T) {
 	})
 }
 
-// What New made before it fails is closed again.
-func TestNewThatFailsClosesWhatItMade(t *testing.T) {
-	var closed []string
-	made := func(name string) func() any {
-		return func() any {
-			return &spy{name: name, onClose: func() error { closed = append(closed, name); return nil }}
-		}
+// CFG-74: New that fails, early or late, leaves nothing behind: what it made is closed, nothing runs, nothing was dialled.
+func TestNewThatFailsLeavesNothingBehind(t *testing.T) {
+	tests := []struct {
+		name   string
+		opts   []linger.Option
+		key    string
+		closed []string
+	}{
+		{"an option alone is wrong", []linger.Option{linger.Set("linger.ms", "soon")}, "linger.ms", nil},
+		{"two options contradict each other", []linger.Option{linger.EnableIdempotence(true), linger.Acks("1")}, "acks", nil},
+		{"a plug-in is of the wrong kind", []linger.Option{linger.Set("interceptor.classes", "A,B")}, "interceptor.classes", []string{"A"}},
+		{"no server has an address", []linger.Option{linger.Set("interceptor.classes", "A"), linger.WithNames(noNames, noNames), linger.BootstrapServers("bad:9092")},
+			"bootstrap.servers", []string{"A"}},
 	}
-	registry := linger.NewRegistry().With("A", made("A")).With("B", func() any { return 5 })
-	_, err := linger.New(linger.ByteArray, linger.ByteArray, linger.BootstrapServers("10.0.0.1:9092"), linger.WithRegistry(registry),
-		linger.WithLogger(nil), linger.Set("interceptor.classes", "A,B"))
-	if !errors.Is(err, linger.ErrConfig) || !strings.Contains(err.Error(), "interceptor.classes") {
-		t.Errorf("got %v, want an ErrConfig about interceptor.classes", err)
-	}
-	if !slices.Equal(closed, []string{"A"}) {
-		t.Errorf("closed %q, want A", closed)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, c *cluster) { // which holds no goroutine after its end
+				var closed []string
+				named := &spy{onClose: func() error { closed = append(closed, "A"); return nil }}
+				registry := linger.NewRegistry().With("A", func() any { return named }).With("B", func() any { return 5 })
+				p, err := linger.New(linger.ByteArray, linger.ByteArray, append(c.options(linger.WithRegistry(registry)), tt.opts...)...)
+				if p != nil || !errors.Is(err, linger.ErrConfig) || !strings.Contains(err.Error(), tt.key) {
+					t.Errorf("got %v, want an ErrConfig about %s", err, tt.key)
+				}
+				if !strings.HasPrefix(fmt.Sprint(err), "failed to construct producer: ") {
+					t.Errorf("the error does not say what came of it: %v", err)
+				}
+				if !slices.Equal(closed, tt.closed) || c.dials() != 0 {
+					t.Errorf("closed %q, want %q; %d connections", closed, tt.closed, c.dials())
+				}
+			})
+		})
 	}
 }
 
-// Interceptors that interceptor.classes names are configured with the options, before those that were handed in as values.
+// CFG-68: interceptors that interceptor.classes names are configured with the options, before those that were handed in as values.
 func TestInterceptorsByNameAreConfigured(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -329,10 +352,11 @@ func TestInterceptorsByNameAreConfigured(t *testing.T) {
 		values := map[string]string{}
 		named.onConfigure = func(v map[string]string) error { values = v; return nil }
 		given := &spy{onSend: func(r rec) (rec, error) { order = append(order, "given"); return r, nil }}
-		p := c.producer(linger.WithInterceptors[[]byte, []byte](given), linger.Set("interceptor.classes", "mine"), linger.Set("my.own", "x"),
-			linger.WithRegistry(linger.NewRegistry().With("mine", func() any { return named })))
+		second := &spy{onSend: func(r rec) (rec, error) { order = append(order, "second"); return r, nil }}
+		p := c.producer(linger.WithInterceptors[[]byte, []byte](given), linger.Set("interceptor.classes", "mine, a second"), linger.Set("my.own", "x"),
+			linger.WithRegistry(linger.NewRegistry().With("a second", func() any { return second }).With("mine", func() any { return named })))
 		mustWait(t, mustSend(t, p, plain("v"), nil))
-		if !slices.Equal(order, []string{"named", "given"}) || values["my.own"] != "x" || values["client.id"] != "test" {
+		if !slices.Equal(order, []string{"named", "second", "given"}) || values["my.own"] != "x" || values["client.id"] != "test" {
 			t.Errorf("order %q, configured with my.own=%q", order, values["my.own"])
 		}
 		named.onConfigure = func(map[string]string) error { return errors.New("refuses") }

@@ -56,7 +56,7 @@ func TestSendWaitsForAPartitionThatIsBeingAdded(t *testing.T) {
 	})
 }
 
-// META-09, META-10, META-18: after max.block.ms exactly the error says what is missing; what the broker said last is its cause.
+// META-09, META-10, META-18, CFG-09: after max.block.ms exactly the error says what is missing; what the broker said last is its cause.
 func TestMissingTopicsAndPartitionsFailAfterMaxBlock(t *testing.T) {
 	tests := []struct {
 		name, want string
@@ -215,7 +215,7 @@ func TestTopicLeftOutOfAnswersIsAskedForAtAPace(t *testing.T) {
 	})
 }
 
-// META-13: metadata is asked for again when it is metadata.max.age.ms old, without any error.
+// META-13, CFG-56: metadata is asked for again when it is metadata.max.age.ms old, without any error.
 func TestMetadataIsRefreshedByAge(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -326,7 +326,11 @@ func TestKeyedRecordFindsATopicThatWasForgotten(t *testing.T) {
 		r := rec{Topic: "t", Key: []byte("key"), Value: []byte("v")}
 		before := mustWait(t, mustSend(t, p, r, nil))
 		elapse(time.Minute)
-		after := mustWait(t, mustSend(t, p, r, nil))
+		c.on(kmsg.Metadata, func(*call) bool { elapse(300 * time.Millisecond); return false })
+		var after linger.RecordMetadata
+		if d := took(func() { after = mustWait(t, mustSend(t, p, r, nil)) }); d < 300*time.Millisecond {
+			t.Errorf("the send took %v: the topic had not been forgotten", d)
+		}
 		if after.Partition != before.Partition {
 			t.Errorf("partition %d, and %d once the topic was fetched anew", before.Partition, after.Partition)
 		}

@@ -57,6 +57,7 @@ func construct[K, V any](key Serializer[K], value Serializer[V], opts []Option) 
 	if err != nil {
 		return nil, withRemedy(err)
 	}
+	o.logger = named(o.logger, cfg)
 	p := new(Producer[K, V])
 	p.core.listen(&o)
 	if err := p.plugIn(&o, cfg, key, value); err != nil {
@@ -110,6 +111,15 @@ func (c *core) extrasRead(o *options, cfg *config.Config, namedKey, namedValue b
 func (c *core) listen(o *options) {
 	c.logs = logs.New(o.logger.Handler(), &c.inside)
 	c.log = slog.New(c.logs)
+}
+
+// named is a logger whose lines tell whose they are (Java: the prefix [Producer clientId=…, transactionalId=…]).
+func named(l *slog.Logger, cfg *config.Config) *slog.Logger {
+	l = l.With("client.id", cfg.ClientID)
+	if cfg.HasTransactionalID {
+		l = l.With("transactional.id", cfg.TransactionalID)
+	}
+	return l
 }
 
 func (c *core) logLine(l config.Line) { c.log.Log(context.Background(), l.Level, l.Text) }

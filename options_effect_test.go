@@ -1,8 +1,10 @@
 package linger_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -18,8 +20,9 @@ import (
 
 // Each test here shows that an option reaches the part that obeys it; what the part does with it is shown there.
 
-// partitioner.adaptive.partitioning.enable and partitioner.availability.timeout.ms: keyless records avoid a partition whose
-// queue grows because its broker is busy.
+// CFG-34, CFG-35, CFG-37, CFG-38: keyless records avoid a partition whose queue grows because its broker is busy, and leave
+// it alone with partitioner.availability.timeout.ms. That has an effect with adaptive partitioning only, and neither has one
+// on a partitioner of the application's.
 func TestAdaptivePartitioningAvoidsABusyBroker(t *testing.T) {
 	share := func(opts ...linger.Option) (free float64) {
 		bubble(t, func(t *testing.T, c *cluster) {
@@ -42,11 +45,18 @@ func TestAdaptivePartitioningAvoidsABusyBroker(t *testing.T) {
 		})
 		return free
 	}
-	uniform, adaptive := share(linger.PartitionerAdaptivePartitioningEnable(false)), share()
-	away := share(linger.PartitionerAvailabilityTimeout(50 * time.Millisecond))
+	off, timeout := linger.PartitionerAdaptivePartitioningEnable(false), linger.PartitionerAvailabilityTimeout(50*time.Millisecond)
+	uniform, adaptive := share(off), share()
+	away := share(timeout)
 	// Uniform choices leave less than half for the free partition: a batch that can't go takes more records than one that can.
 	if uniform < 0.25 || uniform > 0.6 || adaptive < 0.8 || away < 0.97 {
 		t.Errorf("share of the free partition: uniform %.2f, adaptive %.2f, with an availability time-out %.2f; want less than a half, most, nearly all", uniform, adaptive, away)
+	}
+	if alone := share(off, timeout); alone < 0.25 || alone > 0.6 {
+		t.Errorf("share of the free partition with an availability time-out alone: %.2f, want less than a half", alone)
+	}
+	if own := share(linger.WithPartitioner(linger.RoundRobin()), timeout); own < 0.49 || own > 0.51 {
+		t.Errorf("share of the free partition with a partitioner that takes turns: %.2f, want a half", own)
 	}
 }
 
@@ -68,7 +78,7 @@ func TestRackAwareRecordsStayInTheRack(t *testing.T) {
 	})
 }
 
-// max.request.size bounds what goes into one request.
+// CFG-10: max.request.size bounds what goes into one request.
 func TestMaxRequestSizeBoundsARequest(t *testing.T) {
 	most := func(size int) (n int) {
 		bubble(t, func(t *testing.T, c *cluster) {
@@ -90,7 +100,7 @@ func TestMaxRequestSizeBoundsARequest(t *testing.T) {
 	}
 }
 
-// connections.max.idle.ms closes what is not used. (As in Java that asks for metadata, which connects again.)
+// CFG-50: connections.max.idle.ms closes what is not used. (As in Java that asks for metadata, which connects again.)
 func TestIdleConnectionsAreClosed(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -129,7 +139,7 @@ func TestClusterCheckTellsBrokersTheirCluster(t *testing.T) {
 	}
 }
 
-// META-14: metadata.max.idle.ms forgets a topic that nobody uses; its next use asks for it.
+// META-14, CFG-57: metadata.max.idle.ms forgets a topic that nobody uses; its next use asks for it.
 func TestIdleTopicsAreForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -152,7 +162,8 @@ func TestIdleTopicsAreForgotten(t *testing.T) {
 	})
 }
 
-// socket.connection.setup.timeout.ms bounds a dial, reconnect.backoff.ms and reconnect.backoff.max.ms what is between two.
+// CFG-51, CFG-52, CFG-53, CFG-54: socket.connection.setup.timeout.ms bounds a dial, reconnect.backoff.ms and its ceiling
+// what is between two.
 func TestDialsAreBoundedAndSpaced(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		var mu sync.Mutex
@@ -193,7 +204,7 @@ type sized struct {
 func (s sized) SetReadBuffer(n int) error  { s.set("read", n); return nil }
 func (s sized) SetWriteBuffer(n int) error { s.set("write", n); return nil }
 
-// send.buffer.bytes and receive.buffer.bytes.
+// CFG-48, CFG-49: send.buffer.bytes and receive.buffer.bytes.
 func TestSocketBuffersAreSet(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		got := map[string]int{}
@@ -210,8 +221,8 @@ func TestSocketBuffersAreSet(t *testing.T) {
 	})
 }
 
-// metadata.recovery.rebootstrap.trigger.ms and metadata.recovery.strategy: brokers that keep metadata back for so long are given
-// up, if that is wanted (META-17).
+// CFG-58, CFG-59, META-17: brokers that keep metadata back for metadata.recovery.rebootstrap.trigger.ms are given up, if
+// metadata.recovery.strategy says so.
 func TestRebootstrapTriggerStartsOver(t *testing.T) {
 	for _, strategy := range []string{"rebootstrap", "none"} {
 		t.Run(strategy, func(t *testing.T) { rebootstrapTrigger(t, strategy) })
@@ -237,7 +248,7 @@ func rebootstrapTrigger(t *testing.T, strategy string) {
 	})
 }
 
-// buffer.memory.allocation.strategy: open batches take memory as they grow, so that more of them fit.
+// CFG-73: buffer.memory.allocation.strategy: open batches take memory as they grow, so that more of them fit.
 func TestIncrementalBatchesTakeLess(t *testing.T) {
 	fit := func(opts ...linger.Option) (n int) {
 		bubble(t, func(t *testing.T, c *cluster) {
@@ -260,7 +271,7 @@ func TestIncrementalBatchesTakeLess(t *testing.T) {
 	}
 }
 
-// compression.gzip.level and its kind change what is sent.
+// CFG-40, CFG-41, CFG-42: compression.gzip.level and its kind change what is sent.
 func TestCompressionLevelsMatter(t *testing.T) {
 	text := strings.Repeat("the quick brown fox jumps over the lazy dog and then does something else entirely ", 3)
 	bytesAt := func(opts ...linger.Option) (n int) {
@@ -330,10 +341,11 @@ func TestThrottledBrokersGetTheirPause(t *testing.T) {
 	})
 }
 
-// client.id goes into every request, and into the name of the sender.
+// CFG-67: client.id goes into every request, and into every line of the log.
 func TestClientIDIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
+		var log bytes.Buffer // slog's handler has a lock
 		for _, key := range []kmsg.Key{kmsg.ApiVersions, kmsg.Metadata, kmsg.InitProducerID, kmsg.Produce} {
 			c.on(key, func(call *call) bool {
 				if call.client != "shop-7" {
@@ -342,7 +354,19 @@ func TestClientIDIsTold(t *testing.T) {
 				return false
 			})
 		}
-		p := c.producer(linger.ClientID("shop-7"))
+		ic := &spy{onSend: func(rec) (rec, error) { return rec{}, errors.New("is logged") }}
+		p := c.producer(linger.ClientID("shop-7"), linger.WithInterceptors[[]byte, []byte](ic), linger.RetryBackoff(2*time.Second), // is warned of
+			linger.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 		mustWait(t, mustSend(t, p, plain("v"), nil))
+		p.Close()
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		for _, line := range lines {
+			if !strings.Contains(line, "client.id=shop-7") {
+				t.Errorf("a line without the client's id: %s", line)
+			}
+		}
+		if len(lines) < 5 {
+			t.Errorf("%d lines in all, want those of the options, the interceptor and the connections", len(lines))
+		}
 	})
 }

@@ -17,10 +17,11 @@ import (
 
 // askedPartitioner notes what it is asked and answers n.
 type askedPartitioner struct {
-	n      int32
-	asked  []string
-	values map[string]string
-	closed int
+	n          int32
+	asked      []string
+	values     map[string]string
+	configured int
+	closed     int
 }
 
 func (a *askedPartitioner) Partition(topic string, key, value []byte, cluster linger.Cluster) (int32, error) {
@@ -28,8 +29,12 @@ func (a *askedPartitioner) Partition(topic string, key, value []byte, cluster li
 	return a.n, nil
 }
 
-func (a *askedPartitioner) Configure(values map[string]string) error { a.values = values; return nil }
-func (a *askedPartitioner) Close() error                             { a.closed++; return nil }
+func (a *askedPartitioner) Configure(values map[string]string) error {
+	a.values = values
+	a.configured++
+	return nil
+}
+func (a *askedPartitioner) Close() error { a.closed++; return nil }
 
 // PART-01, PART-02, PART-07: the record's own partition wins over the partitioner, the partitioner over the key.
 func TestRecordsWishThenPartitionerThenKey(t *testing.T) {
@@ -151,7 +156,7 @@ func TestWithoutAKeyRecordsStick(t *testing.T) {
 	})
 }
 
-// PART-08: with partitioner.ignore.keys keyed records stick like keyless ones.
+// PART-08, CFG-36: with partitioner.ignore.keys keyed records stick like keyless ones.
 func TestIgnoredKeysStick(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 50)
@@ -190,7 +195,8 @@ func TestOfTheOldPartitionersOnlyRoundRobinIsLeft(t *testing.T) {
 	})
 }
 
-// PART-35, PART-37: the VIP example spreads keyless records over all partitions but the first, and guards the topic of one.
+// PART-35, PART-36, PART-37: the VIP example keeps the first partition for its keys, gives every other key one of the rest
+// by hash, spreads keyless records over those, and guards the topic of one.
 func TestVIPExampleKeepsPartitionZeroFree(t *testing.T) {
 	many, one := linger.ClusterOf(map[string]int32{"t": 6}), linger.ClusterOf(map[string]int32{"t": 1})
 	seen := map[int32]int{}
@@ -212,6 +218,11 @@ func TestVIPExampleKeepsPartitionZeroFree(t *testing.T) {
 	for _, key := range []string{"VIP:x", "VIP:"} {
 		if n, _ := (vip{}).Partition("t", []byte(key), nil, many); n != 0 {
 			t.Errorf("key %q went to %d, want 0", key, n)
+		}
+	}
+	for key, want := range map[string]int32{"user-42": 1, "foobar": 2, "a": 5} {
+		if n, err := (vip{}).Partition("t", []byte(key), nil, many); n != want || err != nil {
+			t.Errorf("key %q went to %d, %v, want %d", key, n, err, want)
 		}
 	}
 	for _, key := range [][]byte{nil, []byte("a"), []byte("VIP:x")} {
@@ -239,8 +250,8 @@ func TestPartitionerIsConfiguredAndClosed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.values["my.own"] != "setting" || a.values["acks"] != "1" {
-				t.Errorf("%s: configured with my.own=%q, acks=%q", name, a.values["my.own"], a.values["acks"])
+			if a.configured != 1 || a.values["my.own"] != "setting" || a.values["acks"] != "1" {
+				t.Errorf("%s: configured %d times, with my.own=%q, acks=%q", name, a.configured, a.values["my.own"], a.values["acks"])
 			}
 			if a.closed != 0 {
 				t.Errorf("%s: closed early", name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"runtime"
 	"slices"
@@ -33,6 +34,9 @@ func TestSendWithoutCallbackIsSendWithNone(t *testing.T) {
 		with.Offset++
 		if diff := cmp.Diff(with, without, cmp.Transformer("", func(time.Time) int { return 0 })); diff != "" {
 			t.Errorf("without a callback (-with +without):\n%s", diff)
+		}
+		if faults := c.logged(slog.LevelError, ""); len(faults) > 0 {
+			t.Errorf("somebody was called: %q", faults)
 		}
 	})
 }
@@ -335,6 +339,20 @@ func TestRecordsAboveTheLimitsAreTooLarge(t *testing.T) {
 	}
 }
 
+// B14: headers count, each with the lengths of its key and value.
+func TestSizeBoundCountsHeaders(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		r := plain(strings.Repeat("x", 1000))
+		r.Headers = []linger.Header{{Key: "h", Value: make([]byte, 100)}, {Key: "", Value: nil}}
+		const bound = 61 + 21 + 1 + 2 + 1000 + 1 + (1 + 1 + 2 + 100) + (1 + 0 + 1)
+		mustWait(t, mustSend(t, c.producer(linger.MaxRequestSize(bound)), r, nil))
+		if _, err := mustSend(t, c.producer(linger.MaxRequestSize(bound-1)), r, nil).Wait(t.Context()); !errors.Is(err, linger.ErrRecordTooLarge) {
+			t.Errorf("one byte above the limit: got %v, want too large", err)
+		}
+	})
+}
+
 // SEND-19: the codec does not matter to the bound, however well the record compresses.
 func TestSizeBoundIgnoresTheCodec(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
@@ -366,8 +384,16 @@ func TestOnlyNewAndFullBatchesWakeTheSender(t *testing.T) {
 				t.Errorf("a record that joined an open batch made %d turns", n)
 			}
 		}
-		if n := turns(strings.Repeat("fills it", 110)); n == 0 {
+		// 61 bytes of header, 20 of the first record, 5 × 15 of the others, 844 left
+		if n := turns(strings.Repeat("x", 844-9)); n == 0 {
 			t.Error("a record that filled the batch did not wake the sender")
+		}
+		if n := len(c.values("t", 0)); n != 7 {
+			t.Errorf("%d records have arrived, want those of the full batch", n)
+		}
+		turns("opens the next one")
+		if n := turns(strings.Repeat("does not fit", 80)); n == 0 {
+			t.Error("a record that found no room did not wake the sender")
 		}
 		mustFlush(t, p)
 	})
@@ -426,21 +452,22 @@ func TestWithoutAcksTheOffsetIsUnknown(t *testing.T) {
 	})
 }
 
-// SEND-31, ICPT-11, SND-03: many goroutines send through one producer and one connection a broker; each finds its records in
-// its order, and interceptors are called from all of them.
+// SEND-31, SEND-32, ICPT-11, SND-03: many goroutines send through one producer and one connection a broker; each finds its
+// records in its order. Interceptors are called from all of them before the send; outcomes are told on one goroutine alone.
 func TestManyGoroutinesShareOneProducer(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.setBrokers(3)
 		c.topic("t", 6)
-		var seen sync.Map
+		var seen, told sync.Map
 		ic := &spy{name: "A", onSend: func(r rec) (rec, error) { seen.Store(goroutineID(), true); return r, nil }}
+		ic.onAck = func(linger.RecordMetadata, error) { told.Store(goroutineID(), true) }
 		p := c.producer(linger.BatchSize(500), linger.WithInterceptors[[]byte, []byte](ic))
 		const senders, each = 100, 30
 		var wg sync.WaitGroup
 		for s := range senders {
 			wg.Go(func() {
 				for i := range each {
-					mustSend(t, p, plainOn(int32(s%6), fmt.Sprintf("%02d/%02d", s, i)), nil)
+					mustSend(t, p, plainOn(int32(s%6), fmt.Sprintf("%02d/%02d", s, i)), func(linger.RecordMetadata, error) { told.Store(goroutineID(), true) })
 				}
 			})
 		}
@@ -459,15 +486,21 @@ func TestManyGoroutinesShareOneProducer(t *testing.T) {
 		if len(next) != senders || next["00"] != each {
 			t.Errorf("records of %d senders arrived, %d of the first", len(next), next["00"])
 		}
-		goroutines := 0
-		seen.Range(func(any, any) bool { goroutines++; return true })
-		if goroutines != senders {
-			t.Errorf("interceptors were called from %d goroutines, want %d", goroutines, senders)
+		if n := len(keysOf(&seen)); n != senders {
+			t.Errorf("interceptors were called from %d goroutines, want %d", n, senders)
+		}
+		if tellers := keysOf(&told); len(tellers) != 1 || slices.Contains(keysOf(&seen), tellers[0]) {
+			t.Errorf("outcomes were told on goroutines %v, want one, and none of the senders'", tellers)
 		}
 		if n := c.dials(); n > 4 {
 			t.Errorf("%d connections for 3 brokers and %d senders, want at most one a broker and one to begin with", n, senders)
 		}
 	})
+}
+
+func keysOf(m *sync.Map) (keys []any) {
+	m.Range(func(k, _ any) bool { keys = append(keys, k); return true })
+	return keys
 }
 
 // SEND-33: a negative partition, like a negative timestamp, is no record at all: Send itself says so.

@@ -1,6 +1,7 @@
 package accumulator
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime"
@@ -62,8 +63,9 @@ func TestExplicitPartitionLeavesTheStickyChoiceAlone(t *testing.T) {
 	sticky := mustAppend(t, f, AnyPartition, 10).Partition
 	choice := f.topic.sticky.Peek(f.topic.View())
 	produced := choice.Produced()
-	for range 20 {
-		e := entry(150)
+	for i := range 20 {
+		e := entry([]int{150, 20, 20}[i%3]) // too large for any open batch, then one that opens a batch and one that joins it
+		e.Partition = -7
 		if _, err := f.acc.Append(context.Background(), f.topic, sticky, e, 0); err != nil || e.Partition != sticky {
 			t.Fatalf("partition %d, error %v", e.Partition, err)
 		}
@@ -97,6 +99,7 @@ func TestAppendStartsOverWhenTheStickyChoiceChangedBeforeTheLock(t *testing.T) {
 	for !f.topic.sticky.Changed(s.choice) {
 		mustAppend(t, f, AnyPartition, 100)
 	}
+	mustAppend(t, f, s.partition, 10) // there is room for the record
 	var m memory
 	if _, v := f.acc.round(&s, e, &m, 0); v != startOver {
 		t.Errorf("round under a stale choice ended with verdict %d", v)
@@ -104,6 +107,36 @@ func TestAppendStartsOverWhenTheStickyChoiceChangedBeforeTheLock(t *testing.T) {
 	before := s.queue.opened
 	if r := mustAppend(t, f, AnyPartition, 10); s.queue.opened != before && r.Partition == s.partition && f.topic.sticky.Peek(f.topic.View()) == s.choice {
 		t.Error("the record followed the stale choice")
+	}
+}
+
+// ACC-05, ACC-28, ACC-30: on the fast path, too, the choice may be replaced while the append waits for the lock.
+func TestFastAppendSeesThatTheStickyChoiceChangedBeforeTheLock(t *testing.T) {
+	f := newFixture(t, setup{batchSize: 500, linger: time.Second})
+	f.setCluster(leaders4, nil, nil)
+	old := mustAppend(t, f, AnyPartition, 10).Partition
+	choice, q := f.topic.sticky.Peek(f.topic.View()), f.topic.at(old)
+	q.mu.Lock()
+	done := make(chan Appended)
+	go func() { done <- mustAppend(t, f, AnyPartition, 10) }()
+	untilWaitingForALock("tryAppend")
+	if !f.topic.sticky.Update(choice, f.topic.View(), 500, true) {
+		t.Error("the choice did not change")
+	}
+	q.mu.Unlock()
+	if r := <-done; r.Partition == old || q.open.RecordCount() != 1 {
+		t.Errorf("the record followed the stale choice: %+v", r)
+	}
+}
+
+// untilWaitingForALock returns once some goroutine waits for a mutex in the named function.
+func untilWaitingForALock(function string) {
+	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
+		for _, one := range bytes.Split(stacks[:runtime.Stack(stacks, true)], []byte("\n\n")) {
+			if bytes.Contains(one, []byte("[sync.Mutex.Lock")) && bytes.Contains(one, []byte(function+"(")) {
+				return
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// CFG-20, CFG-52: doubled with each attempt up to the ceiling.
 func TestBackoffDoublesUpToItsMaximum(t *testing.T) {
 	e := NewExponential(100, RetryMultiplier, 1000, 0)
 	for attempts, want := range []int64{100, 200, 400, 800, 1000, 1000} {
@@ -18,6 +19,7 @@ func TestBackoffDoublesUpToItsMaximum(t *testing.T) {
 	}
 }
 
+// CFG-20, CFG-52: the jitter.
 func TestJitterIsAFifthEitherWayAndNeverAboveTheMaximum(t *testing.T) {
 	e := NewExponential(100, RetryMultiplier, 1000, RetryJitter)
 	almostOne := math.Nextafter(1, 0)
@@ -37,6 +39,7 @@ func TestJitterIsAFifthEitherWayAndNeverAboveTheMaximum(t *testing.T) {
 	}
 }
 
+// CFG-20, CFG-52: a first wait above the ceiling.
 func TestMaximumBelowTheInitialIntervalIsConstant(t *testing.T) {
 	for _, initial := range []int64{50, 51, 1000} {
 		e := NewExponential(initial, 2, 50, 0.2)

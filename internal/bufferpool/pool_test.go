@@ -102,7 +102,7 @@ func (r *request) wantWaiting(t *testing.T) {
 	}
 }
 
-func TestFreshPoolIsAllAllowance(t *testing.T) { // POOL-01, POOL-03, POOL-05
+func TestFreshPoolIsAllAllowance(t *testing.T) { // POOL-01, POOL-05
 	p := New(33554432, 16384, Full, clock.Real())
 	if p.Total() != 33554432 || p.Poolable() != 16384 {
 		t.Errorf("total %d, poolable %d", p.Total(), p.Poolable())
@@ -110,7 +110,7 @@ func TestFreshPoolIsAllAllowance(t *testing.T) { // POOL-01, POOL-03, POOL-05
 	wantAccounts(t, p, 33554432, 33554432, 0, 0)
 }
 
-func TestAvailableIsAllowanceAndFreeBuffers(t *testing.T) { // POOL-04, POOL-22, POOL-23
+func TestAvailableIsAllowanceAndFreeBuffers(t *testing.T) { // POOL-03, POOL-04, POOL-22, POOL-23
 	p := full(64)
 	a, b, odd := must(t, p, 16), must(t, p, 16), must(t, p, 10)
 	wantAccounts(t, p, 22, 22, 0, 0)

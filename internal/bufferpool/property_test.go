@@ -88,6 +88,8 @@ func (m *model) leave(i int) {
 
 // Any requests, releases and cancellations, one at a time: the accounts are the model's after each, the line is served in
 // order, all memory comes home. The pool's own check (never above the total) runs too when compiled in.
+//
+// POOL-02: an allowance, a list of free buffers and a line of waiters, each woken for itself, explain all that is seen.
 func TestPoolEqualsItsPlainTwin(t *testing.T) { // POOL-04, POOL-14, POOL-19, POOL-20, POOL-26
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.IntRange(1, 200).Draw(t, "total")

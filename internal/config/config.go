@@ -18,18 +18,14 @@ type Config struct {
 	order  []string
 	values map[string]any
 	why    map[string]string
-	prefix string
 }
 
 func (p *parser) config() *Config {
 	return &Config{
 		Values: p.built(), Lines: p.lines,
-		set: p.set, order: p.order, values: p.values, why: p.why, prefix: p.logPrefix(),
+		set: p.set, order: p.order, values: p.values, why: p.why,
 	}
 }
-
-// LogPrefix is how the Java producer begins each of its log lines: the client's id and the transactional id.
-func (c *Config) LogPrefix() string { return c.prefix }
 
 // Warnings are the texts of the lines that are warnings.
 func (c *Config) Warnings() []string {

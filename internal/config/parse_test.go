@@ -197,16 +197,6 @@ func TestNamesAreUniqueWhenMadeAtOnce(t *testing.T) {
 	}
 }
 
-// CFG-67 (the prefix)
-func TestTheNameStandsInTheLogPrefix(t *testing.T) {
-	if got := accept(t, "client.id=c").LogPrefix(); got != "[Producer clientId=c] " {
-		t.Error(got)
-	}
-	if got := accept(t, "client.id=c", "transactional.id=t").LogPrefix(); got != "[Producer clientId=c, transactionalId=t] " {
-		t.Error(got)
-	}
-}
-
 func TestAnErrorIsAConfigurationErrorAndNamesItsKey(t *testing.T) {
 	_, err := Parse(given("transactional.id=t", "acks=1"))
 	e, ok := errors.AsType[*Error](err)

@@ -237,17 +237,21 @@ func TestConcurrentFirstCallersAgreeOnOneChoice(t *testing.T) { // PART-16
 func TestConcurrentAppendsToAChoiceLoseNoBytes(t *testing.T) { // PART-28
 	s := NewSticky(1<<30, false, "", sequence())
 	c := s.Peek(threePartitions)
+	const appenders, each = 4, 500_000 // several turns of the scheduler
 	var wg sync.WaitGroup
-	for range 4 {
+	start := make(chan struct{})
+	for range appenders {
 		wg.Go(func() {
-			for range 1000 {
-				c.produced.Add(3)
+			<-start
+			for range each {
+				s.Update(c, threePartitions, 3, false)
 			}
 		})
 	}
+	close(start)
 	wg.Wait()
-	if got := c.Produced(); got != 12_000 {
-		t.Errorf("produced %d bytes, want 12000", got)
+	if got := c.Produced(); got != 3*appenders*each {
+		t.Errorf("produced %d bytes, want %d", got, 3*appenders*each)
 	}
 }
 

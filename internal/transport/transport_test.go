@@ -15,6 +15,7 @@ import (
 	"linger/internal/link"
 )
 
+// NET-04: finished sends, finished receives and the end of the connection are told, each once, in their order.
 func TestRequestGoesOutWholeAndAnswersComeBackAsFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := newInbox()

@@ -142,6 +142,8 @@ func TestFatalErrorEndsTheProducer(t *testing.T) {
 	}
 }
 
+// SND-34: what finds a coordinator goes first, then a producer id, partitions and offsets, the end of the transaction, and
+// the bump of the epoch.
 func TestRequestsWaitByPriorityThenByAge(t *testing.T) {
 	m := New(Options{})
 	for i, p := range []Priority{EndTxn, InitProducerID, AddPartitionsOrOffsets, FindCoordinator, AddPartitionsOrOffsets, EpochBump} {

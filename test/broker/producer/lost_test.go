@@ -91,7 +91,7 @@ func TestARequestWithAnOlderEpochIsRefused(t *testing.T) {
 	if _, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("ours")}); err != nil {
 		t.Fatal(err)
 	}
-	if code := produceRaw(t, c, topic, p.Identity().ProducerID, 1); code != 0 {
+	if code := produceRaw(t, c, topic, p.Identity().ProducerID, 1, 0); code != 0 {
 		t.Fatalf("the batch at epoch 1 is refused with %d", code)
 	}
 	_, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("late")})
@@ -106,14 +106,39 @@ func TestARequestWithAnOlderEpochIsRefused(t *testing.T) {
 	}
 }
 
-// produceRaw writes one record in a batch with that identity and sequence 0, and returns the broker's error code.
-func produceRaw(t *testing.T, c *kafkatest.Cluster, topic string, id int64, epoch int16) int16 {
+// After sequences 0 and 1 the broker refuses 3 as out of order, and takes 2 (IDEM-18).
+func TestAGapIsRefused(t *testing.T) {
+	c := one(t)
+	topic := c.NewTopic(t, 1, nil)
+	p := newProducer(t, c)
+	ctx := within(t, time.Minute)
+	for range 2 {
+		if _, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("ours")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const outOfOrder = 45
+	for _, step := range []struct {
+		sequence int32
+		want     int16
+	}{{3, outOfOrder}, {2, 0}, {4, outOfOrder}, {3, 0}} {
+		if code := produceRaw(t, c, topic, p.Identity().ProducerID, 0, step.sequence); code != step.want {
+			t.Errorf("sequence %d: code %d, want %d", step.sequence, code, step.want)
+		}
+	}
+	if got := kafkatest.ReadAll(t, c, topic); len(got) != 4 {
+		t.Errorf("%d records in the log, want the 4 that came in order", len(got))
+	}
+}
+
+// produceRaw writes one record in a batch with that identity and sequence, and returns the broker's error code.
+func produceRaw(t *testing.T, c *kafkatest.Cluster, topic string, id int64, epoch int16, sequence int32) int16 {
 	t.Helper()
 	rec := kmsg.Record{Value: []byte("theirs")}
 	rec.Length = int32(len(rec.AppendTo(nil)) - 1) // the placeholder length takes one byte
 	now := time.Now().UnixMilli()
 	batch := kmsg.RecordBatch{
-		Magic: 2, FirstTimestamp: now, MaxTimestamp: now, ProducerID: id, ProducerEpoch: epoch, NumRecords: 1, PartitionLeaderEpoch: -1,
+		Magic: 2, FirstTimestamp: now, MaxTimestamp: now, ProducerID: id, ProducerEpoch: epoch, FirstSequence: sequence, NumRecords: 1, PartitionLeaderEpoch: -1,
 		Records: rec.AppendTo(nil),
 	}
 	raw := batch.AppendTo(nil)
