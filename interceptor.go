@@ -16,7 +16,8 @@ type Interceptor[K, V any] interface {
 	// OnSend runs in Send before anything else and returns the record to go on with, changed or not.
 	OnSend(r Record[K, V]) (Record[K, V], error)
 	// OnAck hears the outcome before the record's callback does, on the delivery goroutine; for a record refused inside
-	// Send, on the caller's. The headers are the record's and must not be changed.
+	// Send, on the caller's. It comes once for each OnSend: a try of TrySend that takes nothing ends with ErrWouldBlock. The
+	// headers are the record's and must not be changed.
 	OnAck(md RecordMetadata, headers []Header, err error)
 }
 
@@ -46,11 +47,18 @@ func (c *chain[K, V]) dress(ic Interceptor[K, V], r Record[K, V]) (next Record[K
 	return ic.OnSend(r)
 }
 
+// onAck tells each in turn. One that ends its goroutine (runtime.Goexit) keeps the outcome from nobody behind it.
 func (c *chain[K, V]) onAck(md RecordMetadata, headers []Header, err error) {
-	for _, ic := range c.list {
-		if fault := c.tell(ic, md, headers, err); fault != nil {
-			c.log.Warn("interceptor failed on an outcome", "interceptor", typeName(ic), "topic", md.Topic, "err", fault)
-		}
+	c.onAckFrom(0, md, headers, err)
+}
+
+func (c *chain[K, V]) onAckFrom(i int, md RecordMetadata, headers []Header, err error) {
+	if i == len(c.list) {
+		return
+	}
+	defer c.onAckFrom(i+1, md, headers, err)
+	if fault := c.tell(c.list[i], md, headers, err); fault != nil {
+		c.log.Warn("interceptor failed on an outcome", "interceptor", typeName(c.list[i]), "topic", md.Topic, "err", fault)
 	}
 }
 
@@ -70,10 +78,10 @@ type acked[K, V any] struct {
 // Done implements accumulator.Callback.
 func (a *acked[K, V]) Done(o accumulator.Outcome) {
 	md := metadataOf(&o)
-	a.chain.onAck(md, a.headers, o.Err)
 	if a.callback != nil {
-		a.callback(md, o.Err)
+		defer a.callback(md, o.Err)
 	}
+	a.chain.onAck(md, a.headers, o.Err)
 }
 
 // wrap keeps what the outcome's hearers need; the headers are copied, values too, since the record's stay the caller's.

@@ -35,19 +35,6 @@ func (p *Producer[K, V]) Send(ctx context.Context, r Record[K, V], cb Callback) 
 	return p.send(ctx, &r, &d)
 }
 
-// TrySend is Send that never blocks: where Send would wait it returns ErrWouldBlock and has taken nothing, so that the
-// same record may be tried again.
-func (p *Producer[K, V]) TrySend(r Record[K, V], cb Callback) (Future, error) {
-	if p.interceptors != nil {
-		return p.sendIntercepted(context.Background(), r, cb, true)
-	}
-	d := draft{callback: cb, never: true}
-	if cb != nil {
-		d.entry.Callback = done(cb)
-	}
-	return p.send(context.Background(), &r, &d)
-}
-
 // SendSync sends r and waits for its outcome; the error is Send's or the outcome's. When ctx ends first the record may
 // still be delivered.
 func (p *Producer[K, V]) SendSync(ctx context.Context, r Record[K, V]) (RecordMetadata, error) {
@@ -71,6 +58,7 @@ type draft struct {
 	entry    accumulator.Entry // entry.Partition is the one chosen so far, -1 while the accumulator is to choose
 	callback Callback
 	never    bool  // never wait
+	asked    bool  // the configured partitioner has chosen
 	told     int32 // what a failure says: the record's own, from the append on the chosen one (Java: AppendCallbacks)
 
 	known  *accumulator.Topic
@@ -238,6 +226,7 @@ func (p *Producer[K, V]) askPartitioner(r *Record[K, V], d *draft) error {
 	if err != nil {
 		return err
 	}
+	d.asked = true
 	if n < 0 {
 		return illegal("send", r.Topic, "The partitioner generated an invalid partition number: %d. Partition number should always be non-negative.", n)
 	}
@@ -261,12 +250,12 @@ func (p *Producer[K, V]) asked(r *Record[K, V], key, value []byte) (n int32, err
 // outcome in the sense of the API goes to the callback and the Future; anything else is Send's error. The interceptors
 // hear of both.
 func (p *Producer[K, V]) refuse(r *Record[K, V], d *draft, err error) (Future, error) {
+	md := RecordMetadata{Topic: r.Topic, Partition: d.told, Offset: -1, KeySize: -1, ValueSize: -1}
 	if errors.Is(err, kerr.ErrWouldBlock) {
-		return Future{}, err
+		return Future{}, p.untake(r, d, md, err)
 	}
 	c := &p.core
 	c.refused.Add(1)
-	md := RecordMetadata{Topic: r.Topic, Partition: d.told, Offset: -1, KeySize: -1, ValueSize: -1}
 	api := kerr.IsAPI(err)
 	if api || countsAsError(err) {
 		c.sendErrors.Add(1)
@@ -289,11 +278,21 @@ func serialize[T any](ser Serializer[T], side, topic string, headers []Header, v
 		b, _ := any(v).([]byte) // New has seen to it that T is []byte
 		return b, nil
 	}
-	b, err := ser.Serialize(topic, headers, v)
+	b, err := callSerializer(ser, side, topic, headers, v)
 	if err == nil {
 		return b, nil
 	}
 	return nil, serializationError(err, side, topic, v, ser)
+}
+
+// callSerializer makes a panic an error, so that the record's interceptors hear of it.
+func callSerializer[T any](ser Serializer[T], side, topic string, headers []Header, v T) (b []byte, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			b, err = nil, serializerPanicked(side, topic, ser, fault)
+		}
+	}()
+	return ser.Serialize(topic, headers, v)
 }
 
 func appendHeaders(dst []byte, headers []Header) []byte {

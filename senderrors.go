@@ -23,6 +23,12 @@ func serializationError(err error, side, topic string, v, ser any) error {
 	return &kerr.Error{Op: "send", Topic: topic, Partition: -1, Class: kerr.ClassFatal, Msg: msg, Err: &because{kerr.ErrSerialization, err}}
 }
 
+// serializerPanicked is a panic as Send's error. It names itself as far as the value it panicked with does.
+func serializerPanicked(side, topic string, ser, fault any) error {
+	msg := fmt.Sprintf("The %s serializer %T panicked: %v", side, ser, fault)
+	return &kerr.Error{Op: "send", Topic: topic, Partition: -1, Class: kerr.ClassFatal, Msg: msg, Err: kerr.ErrSerialization}
+}
+
 func namesItself(err error) bool {
 	switch kerr.JavaName(err) {
 	case "ClassCastException":

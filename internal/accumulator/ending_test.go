@@ -805,6 +805,28 @@ func TestTryAppendOvertakesNobody(t *testing.T) {
 	})
 }
 
+// Exhausted means that no record can be taken: an open batch may have room, and memory for a batch is memory for a record.
+func TestExhaustedMeansThatNoRecordCanBeTaken(t *testing.T) {
+	for _, incremental := range []bool{false, true} {
+		f := newFixture(t, setup{batchSize: 400, memory: 800, incremental: incremental, chunk: 400, linger: time.Hour})
+		f.setCluster(leaders4, nil, nil)
+		f.send(0, 20)
+		f.send(1, 20)
+		if f.acc.Exhausted() {
+			t.Errorf("incremental %t: exhausted with room in two batches", incremental)
+		}
+		f.acc.Flush()
+		if !f.acc.Exhausted() {
+			t.Errorf("incremental %t: not exhausted without a batch that takes records, nor memory for one", incremental)
+		}
+		f.sched.Refresh(f.clk.Now())
+		f.finish(f.drain(1, 1<<20)[0], 0)
+		if f.acc.Exhausted() {
+			t.Errorf("incremental %t: exhausted with memory for a batch", incremental)
+		}
+	}
+}
+
 // ACC-18 in incremental mode: a batch takes memory as it grows.
 func TestIncrementalBatchTakesChunksAsItGrows(t *testing.T) {
 	f := newFixture(t, setup{batchSize: 1000, memory: 10_000, incremental: true, linger: time.Hour, chunk: 200})

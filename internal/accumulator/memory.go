@@ -63,6 +63,18 @@ func (a *Accumulator) allocateChunks(ctx context.Context, need, limit int, deadl
 	return memory{first: chunks[0], more: chunks[1:], limit: limit}, nil
 }
 
+// Exhausted reports that no record can be appended without waiting: no batch takes records, and there is no memory for the
+// smallest one.
+func (a *Accumulator) Exhausted() bool {
+	if a.open.Load() > 0 {
+		return false
+	}
+	if a.o.Incremental {
+		return a.o.Pool.HasWaiters() || a.o.Pool.Available() < int64(a.o.Pool.Poolable())
+	}
+	return a.o.Pool.Available() < int64(a.batchSize)
+}
+
 // starve makes the engine send whatever holds memory, ready or not, until the returned function is called.
 func (a *Accumulator) starve() func() {
 	a.starving.Add(1)

@@ -16,11 +16,7 @@ type RoundRobin struct {
 
 // Next is the partition of topic's next record, -1 when v has no partitions. The turn passes in either case.
 func (r *RoundRobin) Next(topic string, v *View) int32 {
-	turn, ok := r.turns.Load(topic)
-	if !ok {
-		turn, _ = r.turns.LoadOrStore(topic, new(atomic.Int32))
-	}
-	n := ToPositive(turn.(*atomic.Int32).Add(1) - 1)
+	n := ToPositive(r.turn(topic).Add(1) - 1)
 	if len(v.Available) > 0 {
 		return v.Available[int(n)%len(v.Available)]
 	}
@@ -28,4 +24,15 @@ func (r *RoundRobin) Next(topic string, v *View) int32 {
 		return n % v.Count
 	}
 	return -1
+}
+
+// GiveBack takes topic's last turn back: its record was not sent. Turns that passed meanwhile stay as they are.
+func (r *RoundRobin) GiveBack(topic string) { r.turn(topic).Add(-1) }
+
+func (r *RoundRobin) turn(topic string) *atomic.Int32 {
+	turn, ok := r.turns.Load(topic)
+	if !ok {
+		turn, _ = r.turns.LoadOrStore(topic, new(atomic.Int32))
+	}
+	return turn.(*atomic.Int32)
 }
