@@ -125,7 +125,6 @@ func TestPeerThatIsNotKafkaIsNamed(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ says, want string }{
 		"HTTP":              {"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "HTTP"},
-		"TLS alert":         {"\x15\x03\x03\x00\x02\x02\x0a", "TLS"},
 		"a huge length":     {size(2147483647), "2147483647"},
 		"a negative length": {size(-5), "-5"},
 		"SSH":               {"SSH-2.0-OpenSSH_9.6\r\n", "1397966893"}, // the text as a length

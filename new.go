@@ -207,6 +207,10 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 		return err
 	}
 	c.clk = clock.Real()
+	security, err := c.buildTLS(o, cfg)
+	if err != nil {
+		return err
+	}
 	c.coarse = clock.NewCoarse(c.clk)
 	c.maxBlock = clock.Ms(v.MaxBlockMs)
 	c.maxRequestSize, c.bufferMemory, c.ignoreKeys = v.MaxRequestSize, v.BufferMemory, v.IgnoreKeys
@@ -227,7 +231,7 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	c.engine = engine.Start(engine.Options{
 		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Logs: c.logs,
 		Name:      "kafka-producer-network-thread | " + v.ClientID,
-		Transport: transport.Options{Dialer: c.guard(o.dialer), Resolver: o.names.Resolver, SASL: login},
+		Transport: transport.Options{Dialer: c.guard(o.dialer), Resolver: o.names.Resolver, SASL: login, TLS: security},
 		Sender:    c.newSender(clientOptions(cfg, rng, login), cfg, servers, store),
 	})
 	return nil

@@ -2,6 +2,7 @@ package linger
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,6 +22,7 @@ type options struct {
 	registry   Registry
 	plugins    plugins
 	dialer     dialer
+	tls        *tls.Config                               // the application's own, or nil
 	names      transport.Names                           // the system's but in tests
 	oauthToken func(context.Context) (OAuthToken, error) // nil: the options say where tokens come from
 }

@@ -366,9 +366,6 @@ func SecurityProviders(s string) Option { return setFrom("security.providers", s
 // SSLProtocol sets ssl.protocol. The TLS version to begin with, such as TLSv1.3.
 //
 // Default: "TLSv1.3".
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLProtocol(s string) Option { return setFrom("ssl.protocol", s, "SSLProtocol") }
 
 // SSLProvider sets ssl.provider. Java's name for the implementation of TLS.
@@ -382,9 +379,6 @@ func SSLProvider(s string) Option { return setFrom("ssl.provider", s, "SSLProvid
 // that are considered safe.
 //
 // Default: empty.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLCipherSuites(list ...string) Option {
 	return setFrom("ssl.cipher.suites", list, "SSLCipherSuites")
 }
@@ -392,9 +386,6 @@ func SSLCipherSuites(list ...string) Option {
 // SSLEnabledProtocols sets ssl.enabled.protocols. The TLS versions that may be used.
 //
 // Default: TLSv1.2,TLSv1.3.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLEnabledProtocols(list ...string) Option {
 	return setFrom("ssl.enabled.protocols", list, "SSLEnabledProtocols")
 }
@@ -402,18 +393,12 @@ func SSLEnabledProtocols(list ...string) Option {
 // SSLKeystoreType sets ssl.keystore.type. Format of the key store: JKS, PKCS12 or PEM.
 //
 // Default: "JKS".
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLKeystoreType(s string) Option { return setFrom("ssl.keystore.type", s, "SSLKeystoreType") }
 
 // SSLKeystoreLocation sets ssl.keystore.location. File with this client's certificate and private key, for brokers
 // that ask for one.
 //
 // Default: none.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLKeystoreLocation(s string) Option {
 	return setFrom("ssl.keystore.location", s, "SSLKeystoreLocation")
 }
@@ -421,9 +406,6 @@ func SSLKeystoreLocation(s string) Option {
 // SSLKeystorePassword sets ssl.keystore.password. Password of the key store. PEM files have none.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLKeystorePassword(s string) Option {
 	return setFrom("ssl.keystore.password", s, "SSLKeystorePassword")
 }
@@ -431,26 +413,17 @@ func SSLKeystorePassword(s string) Option {
 // SSLKeyPassword sets ssl.key.password. Password of the private key in the key store or in ssl.keystore.key.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLKeyPassword(s string) Option { return setFrom("ssl.key.password", s, "SSLKeyPassword") }
 
 // SSLKeystoreKey sets ssl.keystore.key. This client's private key itself, as PEM (PKCS #8), instead of a file.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLKeystoreKey(s string) Option { return setFrom("ssl.keystore.key", s, "SSLKeystoreKey") }
 
 // SSLKeystoreCertificateChain sets ssl.keystore.certificate.chain. This client's certificate chain itself, as PEM,
 // instead of a file.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLKeystoreCertificateChain(s string) Option {
 	return setFrom("ssl.keystore.certificate.chain", s, "SSLKeystoreCertificateChain")
 }
@@ -459,9 +432,6 @@ func SSLKeystoreCertificateChain(s string) Option {
 // a file.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLTruststoreCertificates(s string) Option {
 	return setFrom("ssl.truststore.certificates", s, "SSLTruststoreCertificates")
 }
@@ -469,9 +439,6 @@ func SSLTruststoreCertificates(s string) Option {
 // SSLTruststoreType sets ssl.truststore.type. Format of the trust store: JKS, PKCS12 or PEM.
 //
 // Default: "JKS".
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLTruststoreType(s string) Option {
 	return setFrom("ssl.truststore.type", s, "SSLTruststoreType")
 }
@@ -480,9 +447,6 @@ func SSLTruststoreType(s string) Option {
 // Without it the system's own are used.
 //
 // Default: none.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLTruststoreLocation(s string) Option {
 	return setFrom("ssl.truststore.location", s, "SSLTruststoreLocation")
 }
@@ -491,9 +455,6 @@ func SSLTruststoreLocation(s string) Option {
 // not checked for changes.
 //
 // Default: none. It is a secret: no log, error or report shows it.
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLTruststorePassword(s string) Option {
 	return setFrom("ssl.truststore.password", s, "SSLTruststorePassword")
 }
@@ -521,9 +482,6 @@ func SSLTrustmanagerAlgorithm(s string) Option {
 // trusted certificate pose as the broker.
 //
 // Default: "https".
-//
-// This version does not support it yet: connections are plain text only. A value other than the default is a
-// configuration error.
 func SSLEndpointIdentificationAlgorithm(s string) Option {
 	return setFrom("ssl.endpoint.identification.algorithm", s, "SSLEndpointIdentificationAlgorithm")
 }
@@ -541,7 +499,8 @@ func SSLSecureRandomImplementation(s string) Option {
 //
 // Default: none.
 //
-// It is refused: a Java class cannot run in Go. A value is a configuration error.
+// It is refused: a Java class cannot run in Go; hand a *tls.Config to linger.WithTLSConfig. A value is a
+// configuration error.
 func SSLEngineFactoryClass(s string) Option {
 	return setFrom("ssl.engine.factory.class", s, "SSLEngineFactoryClass")
 }

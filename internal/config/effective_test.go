@@ -54,7 +54,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	if got := find(t, c, "ssl.key.password").Value; got != hidden {
 		t.Errorf("effective value %q", got)
 	}
-	if _, err := Parse(given("ssl.key.password=" + secret)); err == nil || strings.Contains(err.Error(), secret) {
+	if _, err := Parse(append(given(), Setting{Key: "ssl.key.password", Value: []string{secret}})); err == nil || strings.Contains(err.Error(), secret) {
 		t.Errorf("error %v", err)
 	}
 }

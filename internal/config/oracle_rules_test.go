@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,20 +93,23 @@ func differences() []rule {
 			},
 		},
 		{
-			Name:    "classes of Java's that cannot run in Go",
-			Reason:  "there is no other answer to a Java class than to refuse it by name",
-			Matches: func(v vector) bool { return v.brings(refusedHere) },
-			Instead: func(t *testing.T, v vector) { v.refused(t, v.first(notHere), "is not supported") },
-		},
-		{
-			Name:    "parts that this version lacks",
-			Reason:  "no key of theirs is silently ignored",
-			Matches: func(v vector) bool { return v.brings(pendingHere) },
+			Name:    "classes of Java's that cannot run in Go, and parts that this version lacks",
+			Reason:  "there is no other answer to a Java class than to refuse it by name; and no key is silently ignored",
+			Matches: func(v vector) bool { return v.brings(notHere) },
 			Instead: func(t *testing.T, v vector) {
 				if v.Config.OK {
 					sameAsProducerConfig(t, v)
 				}
-				v.refused(t, v.first(pendingHere), "not supported by this version yet")
+				v.refused(t, v.first(notHere), "is not supported")
+			},
+		},
+		{
+			Name:    "names that TLS does not know are refused at once",
+			Reason:  "Java takes them and then fails each connection",
+			Matches: func(v vector) bool { return v.Producer.OK && unknownToTLS(v) != "" },
+			Instead: func(t *testing.T, v vector) {
+				sameAsProducerConfig(t, v)
+				v.refused(t, unknownToTLS(v), "")
 			},
 		},
 		{
@@ -137,11 +141,14 @@ func differences() []rule {
 			},
 		},
 		{
-			Name:    "keys without effect say so",
-			Reason:  "Java's readers of them do not exist here; a warning tells the user",
-			Matches: func(v vector) bool { return v.Producer.OK && v.brings(noEffectHere) },
+			Name:   "keys without effect say so",
+			Reason: "Java's readers of them, which may not know the name, do not exist here; a warning tells the user",
+			Matches: func(v vector) bool {
+				return v.brings(noEffectHere) && (v.Producer.OK || noSuchInJava.MatchString(v.Producer.message()))
+			},
 			Instead: func(t *testing.T, v vector) {
 				sameAsProducerConfig(t, v)
+				v.Producer.OK = true
 				k, _ := Lookup(v.first(noEffectHere))
 				sameAsProducer(t, v, Line{Level: 4, Text: "Configuration " + k.Name + " has no effect: " + k.Note + "."})
 			},
@@ -154,10 +161,11 @@ var (
 		`for configuration (\S+): Expected value to be a (?:16|32)-bit integer.*java\.lang\.(?:Short|Integer|Long)$`)
 	aboutPlugins = regexp.MustCompile(`(?m)is not an instance of|no-argument constructor|^class \S+$|cannot be found|` +
 		`Unsupported encoding`)
-	aboutNames  = regexp.MustCompile(`No resolvable bootstrap urls|Unknown host in`)
-	javaType    = regexp.MustCompile(`java\.\S+$`)
-	invalidOne  = regexp.MustCompile(`^Invalid value .* for configuration (\S+):`)
-	goTypeNames = map[string]string{"java.lang.Boolean": "bool", "java.lang.Integer": "int", "java.lang.Long": "int64",
+	noSuchInJava = regexp.MustCompile(`(SecureRandom|TrustManagerFactory|KeyManagerFactory) not available$|no such provider`)
+	aboutNames   = regexp.MustCompile(`No resolvable bootstrap urls|Unknown host in`)
+	javaType     = regexp.MustCompile(`java\.\S+$`)
+	invalidOne   = regexp.MustCompile(`^Invalid value .* for configuration (\S+):`)
+	goTypeNames  = map[string]string{"java.lang.Boolean": "bool", "java.lang.Integer": "int", "java.lang.Long": "int64",
 		"java.lang.Double": "float64", "java.util.ArrayList": "[]string", "java.util.List": "[]string"}
 )
 
@@ -219,15 +227,61 @@ func fetchedValue(v vector) string {
 	return m[1]
 }
 
+// unknownToTLS is the key of a TLS connection that names something that Go does not speak, or leaves nothing to speak.
+func unknownToTLS(v vector) string {
+	text := func(key string) string { s, _ := v.Input[key].(string); return trim(s) }
+	list := func(key string) []string {
+		all := strings.FieldsFunc(text(key), func(r rune) bool { return r == ',' })
+		for i := range all {
+			all[i] = trim(all[i])
+		}
+		return all
+	}
+	const versions, suites, identification = "ssl.enabled.protocols", "ssl.cipher.suites", "ssl.endpoint.identification.algorithm"
+	named, offered := list(versions), list(suites)
+	if !strings.HasSuffix(strings.ToUpper(text(securityProtocol)), "SSL") {
+		return ""
+	}
+	is12, is13 := slices.Contains(named, "TLSv1.2"), slices.Contains(named, "TLSv1.3")
+	if _, set := v.Input[versions]; !set {
+		is12, is13 = true, true
+	} else if len(named) == 0 {
+		is12 = !slices.Contains([]string{"TLSV1", "TLSV1.1", "SSLV3"}, strings.ToUpper(text("ssl.protocol")))
+		is13 = is12 && !strings.EqualFold(text("ssl.protocol"), "TLSv1.2")
+		if !is12 {
+			return "ssl.protocol"
+		}
+	}
+	isOld := func(name string) bool { return !slices.Contains([]string{"TLSv1.2", "TLSv1.3"}, name) }
+	if !is12 && !is13 || slices.ContainsFunc(named, func(n string) bool { return isOld(n) && !javaRetired.MatchString(n) }) {
+		return versions
+	}
+	of12 := slices.ContainsFunc(offered, func(n string) bool {
+		return !strings.HasPrefix(n, "TLS_AES_") && !strings.HasPrefix(n, "TLS_CHACHA20_")
+	})
+	of13 := slices.ContainsFunc(offered, func(n string) bool { return strings.HasPrefix(n, "TLS_AES_") || strings.HasPrefix(n, "TLS_CHACHA20_") })
+	if len(offered) > 0 && (slices.ContainsFunc(offered, notInGo) || !(is12 && of12 || is13 && of13)) {
+		return suites
+	}
+	if name := text(identification); name != "" && !strings.EqualFold(name, "https") {
+		return identification
+	}
+	return ""
+}
+
+var javaRetired = regexp.MustCompile(`^(TLSv1(\.1)?|SSLv3|SSLv2Hello)$`)
+
+func notInGo(suite string) bool {
+	return !slices.ContainsFunc(slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()), func(s *tls.CipherSuite) bool {
+		return s.Name == suite || s.Name == strings.Replace(suite, "SSL_", "TLS_", 1)
+	})
+}
+
 func refusedHere(k Key, typed any) bool {
 	list, _ := typed.([]string)
 	return k.Status == Refused || k.Name == metricReporters && slices.ContainsFunc(list, isForeign)
 }
-func notHere(k Key, typed any) bool { return refusedHere(k, typed) || pendingHere(k, typed) }
-func pendingHere(k Key, typed any) bool {
-	s, _ := typed.(string)
-	return k.Status == Pending || k.Name == securityProtocol && strings.HasSuffix(strings.ToUpper(s), "SSL")
-}
+func notHere(k Key, typed any) bool  { return refusedHere(k, typed) || k.Status == Pending }
 func noEffectHere(k Key, _ any) bool { return k.Status == NoEffect }
 
 // first is the first key in table order that is of a kind and set to something valid other than its default.

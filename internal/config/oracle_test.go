@@ -73,8 +73,14 @@ type outcome struct {
 	Logs      []struct{ Level, Logger, Message string }
 }
 
-// message is what the configuration error says; a construction error of Java wraps it.
+// message is what the configuration error says; a construction error of Java wraps it. Errors about security come out of
+// the connections' part.
 func (o outcome) message() string {
+	for i, e := range o.Error {
+		if e.Message == "Failed to create new NetworkClient" && i+1 < len(o.Error) {
+			return o.Error[i+1].Message
+		}
+	}
 	for _, e := range slices.Backward(o.Error) {
 		if strings.HasSuffix(e.Class, ".ConfigException") {
 			return e.Message

@@ -3,13 +3,16 @@ package config
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"linger/internal/tlsconf"
 	"linger/test/oracle"
 )
 
@@ -83,8 +86,28 @@ func (v vector) parse(tmp string) (*Config, *Error) {
 	}
 	lastClient.Store(0)
 	c, err := ParseWith(settings, v.outside())
+	if err == nil {
+		err = buildSecurity(c)
+	}
 	e, _ := errors.AsType[*Error](err)
 	return c, e
+}
+
+// buildSecurity makes what the Java producer makes before its connections, of which the vectors tell the errors too.
+func buildSecurity(c *Config) error {
+	if !strings.HasSuffix(c.SecurityProtocol, "SSL") {
+		return nil
+	}
+	_, err := tlsconf.New(tlsconf.Options{
+		Get:   func(key string) any { v, _ := c.Get(key); return v },
+		Given: func(key string) bool { _, set := c.set[key]; return set },
+		Now:   time.Now,
+		Log:   func(slog.Level, string) {},
+	})
+	if e, ok := errors.AsType[*tlsconf.Error](err); ok {
+		return &Error{Key: e.Option, Message: e.Message, Lines: c.Lines}
+	}
+	return err
 }
 
 func sameOutcome(t *testing.T, want outcome, err *Error, tmp string) {

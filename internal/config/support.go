@@ -9,12 +9,10 @@ import (
 // checkSupport makes sure that no key is silently ignored: a value that linger cannot honour is an error or a warning.
 func (p *parser) checkSupport() *Error {
 	for _, k := range table {
-		if k.Status == Works && !p.wantsTLS(k) || !p.was(k.Name) || k.isDefault(p.values[k.Name]) {
+		if k.Status == Works || !p.was(k.Name) || k.isDefault(p.values[k.Name]) {
 			continue
 		}
 		switch {
-		case p.wantsTLS(k):
-			return &Error{Key: k.Name, Message: fmt.Sprintf("Configuration %s=%s is not supported by this version yet: %s.", k.Name, p.str(k.Name), noTLS)}
 		case k.Status == Pending:
 			return &Error{Key: k.Name, Message: fmt.Sprintf("Configuration %s is not supported by this version yet: "+
 				"%s. Leave it at its default, %s.", k.Name, k.Note, quoted(k.Default))}
@@ -34,11 +32,6 @@ func (p *parser) checkSupport() *Error {
 func isJavaClass(key string, value any) bool {
 	_, ok := JavaClass(key, value)
 	return ok
-}
-
-// wantsTLS reports whether k is the security.protocol and its value asks for encryption.
-func (p *parser) wantsTLS(k Key) bool {
-	return k.Name == securityProtocol && strings.HasSuffix(strings.ToUpper(p.str(k.Name)), "SSL")
 }
 
 func isForeign(reporter string) bool { return reporter != jmxReporter }

@@ -26,6 +26,8 @@ type connection struct {
 	end    context.CancelCauseFunc
 	writes chan request // engine → writer
 
+	secured *secured // nil: plain text; the reader's
+
 	session   sasl.Session   // the newest; only the goroutine of the challenge that is out touches it
 	exchanges sync.WaitGroup // challenges that are out; none is added once the transport has forgotten the link
 }
@@ -76,10 +78,18 @@ func (c *connection) serve(conn net.Conn) {
 	})
 	c.t.post(link.Event{Kind: link.Up, Link: c.id})
 
-	written := make(chan struct{})
+	written, readerDone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(written)
-		c.end(c.writeLoop(conn))
+		err := c.writeLoop(conn)
+		if isReset(err) {
+			// A broker that turns us away says why and hangs up: the reader, whose end is near, still finds that in the socket.
+			select {
+			case <-readerDone:
+			case <-c.ctx.Done():
+			}
+		}
+		c.end(err)
 	}()
 	err := c.readLoop(conn)
 	if c.ctx.Err() == nil {
@@ -87,6 +97,7 @@ func (c *connection) serve(conn net.Conn) {
 		c.t.post(link.Event{Kind: link.Ending, Link: c.id, Err: err})
 	}
 	c.end(err)
+	close(readerDone)
 	<-written
 	<-closed
 }

@@ -8,8 +8,8 @@ import (
 	"linger/internal/link"
 )
 
-// establish dials and returns a connection that is ready for frames. It is the one place where a connection is made and may
-// be wrapped: a TLS handshake, bounded by the link's context as the dial is, goes between the last two steps.
+// establish dials and returns a connection that is ready for frames. It is the one place where a connection is made and
+// wrapped. The TLS handshake is bounded by the link's context as the dial is.
 func (c *connection) establish() (net.Conn, error) {
 	conn, err := c.callDialer()
 	if err != nil {
@@ -19,7 +19,15 @@ func (c *connection) establish() (net.Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	return conn, nil
+	if c.t.tls == nil {
+		return conn, nil
+	}
+	secure, err := c.secure(conn)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return secure, nil
 }
 
 // callDialer keeps the faults of a dialer of the application's own to the one connection that it was asked for.

@@ -24,7 +24,7 @@ var (
 // before memory is taken). Each frame has memory of its own, since its receiver keeps it.
 func (c *connection) readLoop(conn net.Conn) error {
 	frames := wire.FrameReader{R: bufio.NewReaderSize(conn, readBufferSize), Limit: c.t.frameLimit}
-	for {
+	for answers := 0; ; answers++ {
 		frame, err := frames.Next(nil)
 		switch {
 		case err == nil:
@@ -32,9 +32,9 @@ func (c *connection) readLoop(conn net.Conn) error {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return errPeerBroke
 		case errors.Is(err, io.EOF):
-			return errPeerClosed
+			return c.readFailed(errPeerClosed, answers)
 		default:
-			return err
+			return c.readFailed(err, answers)
 		}
 	}
 }

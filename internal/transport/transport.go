@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync"
@@ -23,6 +24,9 @@ type Options struct {
 	// Resolver looks names up; nil asks the system and puts IPv4 first, as Java does. It is called on a goroutine of its own,
 	// and not for IP addresses.
 	Resolver ResolveFunc
+	// TLS is the configuration for one connection to host, the name or IP address that was dialled; it becomes the
+	// connection's own. It is called on the link's own goroutine. Nil: connections are plain text.
+	TLS func(host string) *tls.Config
 	// Post takes an event. It is called from many goroutines and must not block for long. Events of one link arrive in order,
 	// except that an answer may overtake the Written of its own request.
 	Post func(link.Event)
@@ -36,6 +40,7 @@ type Options struct {
 type Transport struct {
 	dial       DialFunc
 	names      Names
+	tls        func(host string) *tls.Config // nil: plain text
 	post       func(link.Event)
 	sasl       sasl.Mechanism
 	frameLimit int
@@ -59,6 +64,7 @@ func New(o Options) *Transport {
 	t := &Transport{
 		dial:       o.Dialer,
 		names:      Names{Resolver: o.Resolver},
+		tls:        o.TLS,
 		post:       o.Post,
 		sasl:       o.SASL,
 		frameLimit: o.FrameLimit,

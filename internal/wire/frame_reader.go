@@ -19,6 +19,9 @@ const firstRead = 64 << 10
 // ErrNotKafka is behind the errors about a peer that speaks something else.
 var ErrNotKafka = errors.New("the peer does not look like a Kafka broker")
 
+// ErrSpeaksTLS is behind ErrNotKafka when the bytes are TLS.
+var ErrSpeaksTLS = errors.New("the peer speaks TLS, while we speak without")
+
 // FrameLength turns a length prefix into the number of bytes that follow it. A negative length and one above limit are
 // refused; when the bytes look like the beginning of an HTTP answer or of a TLS record the error says so. A limit of 0
 // is DefaultFrameLimit.
@@ -26,8 +29,12 @@ func FrameLength(prefix [SizePrefix]byte, limit int) (int, error) {
 	if limit <= 0 {
 		limit = DefaultFrameLimit
 	}
-	if what := looksLike(prefix); what != "" {
+	switch what := looksLike(prefix); what {
+	case "":
+	case http:
 		return 0, fmt.Errorf("%w: its answer looks like %s", ErrNotKafka, what)
+	default:
+		return 0, fmt.Errorf("%w: its answer looks like %s: %w", ErrNotKafka, what, ErrSpeaksTLS)
 	}
 	n := int32(binary.BigEndian.Uint32(prefix[:]))
 	if n < 0 {
@@ -39,6 +46,8 @@ func FrameLength(prefix [SizePrefix]byte, limit int) (int, error) {
 	return int(n), nil
 }
 
+const http = "HTTP"
+
 // looksLike guesses what protocol begins with these bytes. As a length each of them is above 335 MB, so a broker's
 // honest answer is never taken for it.
 func looksLike(prefix [SizePrefix]byte) string {
@@ -48,12 +57,12 @@ func looksLike(prefix [SizePrefix]byte) string {
 		tlsMajor     = 0x03
 	)
 	switch {
-	case string(prefix[:]) == "HTTP":
-		return "HTTP"
+	case string(prefix[:]) == http:
+		return http
 	case prefix[0] == tlsAlert && prefix[1] == tlsMajor:
-		return "TLS (an alert), while we speak without"
+		return "TLS (an alert)"
 	case prefix[0] == tlsHandshake && prefix[1] == tlsMajor:
-		return "TLS (a handshake), while we speak without"
+		return "TLS (a handshake)"
 	}
 	return ""
 }

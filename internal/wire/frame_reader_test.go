@@ -31,9 +31,9 @@ func TestWhatALengthPrefixIsTakenFor(t *testing.T) {
 		"HTTP under a high limit": {"HTTP/1.1 400", 2 << 30, 0,
 			"the peer does not look like a Kafka broker: its answer looks like HTTP"},
 		"a TLS alert": {"\x15\x03\x01\x00\x02\x02\x0a", 0, 0,
-			"the peer does not look like a Kafka broker: its answer looks like TLS (an alert), while we speak without"},
+			"the peer does not look like a Kafka broker: its answer looks like TLS (an alert): the peer speaks TLS, while we speak without"},
 		"a TLS handshake": {"\x16\x03\x03\x00\x7a", 0, 0,
-			"the peer does not look like a Kafka broker: its answer looks like TLS (a handshake), while we speak without"},
+			"the peer does not look like a Kafka broker: its answer looks like TLS (a handshake): the peer speaks TLS, while we speak without"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,12 +10,17 @@ require (
 	github.com/twmb/franz-go/pkg/kmsg v1.15.1
 )
 
-require linger v0.0.0 // indirect
+require linger v0.0.0
 
 require (
 	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/pavlo-v-chernykh/keystore-go/v4 v4.5.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
+	github.com/twmb/franz-go/pkg/kadm v1.20.0 // indirect
+	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
+	software.sslmate.com/src/go-pkcs12 v0.7.4 // indirect
 )
 
 replace linger => ../..
