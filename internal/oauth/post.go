@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"linger/internal/clock"
 )
@@ -186,15 +187,15 @@ func (p *poster) once(ctx context.Context, f form) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the answer breaks off: %w", err)
 	}
-	if len(body) > maxAnswer {
-		return "", permanent{fmt.Errorf("the answer has more than %d bytes", maxAnswer)}
-	}
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
 		err := statusError{res.StatusCode, fmt.Sprintf("answer %s: %s", short(res.Status), f.hide(errorIn(body)))}
 		if slices.Contains(hopeless, res.StatusCode) || res.StatusCode/100 == 3 {
 			return "", permanent{err}
 		}
 		return "", err
+	}
+	if len(body) > maxAnswer {
+		return "", permanent{fmt.Errorf("the answer has more than %d bytes", maxAnswer)}
 	}
 	if len(body) == 0 {
 		return "", fmt.Errorf("answer %s is empty", res.Status)
@@ -254,7 +255,13 @@ func errorIn(body []byte) string {
 
 // short is a text that strangers wrote, made fit for one line of a log.
 func short(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(text, "?"))
+	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > maxShown {
 		return string(runes[:maxShown]) + "…"
 	}

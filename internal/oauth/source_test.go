@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -283,6 +284,9 @@ func TestRetriesWaitTwiceAsLongEachTimeAndEndWithTheLongestWait(t *testing.T) {
 				})
 				if (err == nil) != (tt.fails < len(tt.want)) {
 					t.Error(err)
+				}
+				if err != nil && len(tt.want) > 1 {
+					wantText(t, err.Error(), fmt.Sprintf("no (%d tries, ", len(tt.want)))
 				}
 				if len(at) != len(tt.want) {
 					t.Fatalf("called at %v, want %v", at, tt.want)
