@@ -3,8 +3,11 @@ package linger
 import (
 	"context"
 	cryptorand "crypto/rand"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 
 	"linger/internal/clock"
 	"linger/internal/config"
@@ -18,20 +21,50 @@ type OAuthToken = oauth.Token
 // sasl.login.callback.handler.class, and for all options about where tokens come from.
 //
 // fetch is called when the first connection needs a token and then each time before the last one ends, as the options
-// sasl.login.refresh.* say, by one goroutine at a time. It must return soon after its context ends, which it does when the producer is
-// closed. A token without an expiry is used once, for one connection. An error is not the end: the next connection asks
+// sasl.login.refresh.* say, by one goroutine at a time. It must return soon after its context ends, which it does when the
+// producer is closed. A token without an expiry is used once, for one connection. An error is not the end: the next connection asks
 // again.
 func WithOAuthToken(fetch func(ctx context.Context) (OAuthToken, error)) Option {
 	return func(o *options) error { o.oauthToken = fetch; return nil }
 }
 
-// oauthSource makes the source of tokens for OAUTHBEARER; login are the options of the login module, nil when there is none. Who calls it
-// closes it.
-func oauthSource(o *options, cfg *config.Config, login map[string]string) (*oauth.Source, error) {
+// oauthSource makes the source of tokens for OAUTHBEARER; login are the options of the login module, nil when there is
+// none. Who calls it closes it.
+func (c *core) oauthSource(o *options, cfg *config.Config, login map[string]string) (*oauth.Source, error) {
+	for option := range login {
+		if strings.HasPrefix(option, "ssl.") {
+			return nil, &config.Error{Key: "sasl.jaas.config", Message: "option " + option + " of the login module is not supported by this version yet; leave it out"}
+		}
+	}
 	var seed [32]byte
 	_, _ = cryptorand.Read(seed[:]) // never fails
 	return oauth.New(oauth.Options{
-		Config: cfg, JAAS: login, Fetch: o.oauthToken, Environment: os.LookupEnv, Clock: clock.Real(), Log: o.logger,
+		Config: cfg, JAAS: login, Fetch: c.guardFetch(o.oauthToken), Environment: os.LookupEnv, Clock: clock.Real(), Log: c.log,
 		Random: rand.New(rand.NewChaCha8(seed)).Float64,
 	})
 }
+
+// guardFetch calls the application's function as guard calls its dialer.
+func (c *core) guardFetch(fetch func(context.Context) (OAuthToken, error)) func(context.Context) (OAuthToken, error) {
+	if fetch == nil {
+		return nil
+	}
+	return func(ctx context.Context) (token OAuthToken, err error) {
+		done := make(chan struct{})
+		go func() { // ends with fetch; waited for below
+			defer close(done)
+			defer c.inside.Enter()()
+			err = errNoToken
+			defer func() {
+				if v := recover(); v != nil { // it may quote a secret
+					err = fmt.Errorf("the function panicked with a %T", v)
+				}
+			}()
+			token, err = fetch(ctx)
+		}()
+		<-done
+		return token, err
+	}
+}
+
+var errNoToken = errors.New("the function did not return")

@@ -99,7 +99,7 @@ func (c *core) bearer(o *options, cfg *config.Config) (sasl.Mechanism, error) {
 			return nil, fmt.Errorf("%w: sasl.jaas.config: %w", kerr.ErrConfig, err)
 		}
 	}
-	source, err := oauthSource(o, cfg, login.Options)
+	source, err := c.oauthSource(o, cfg, login.Options)
 	if err != nil {
 		return nil, err
 	}
