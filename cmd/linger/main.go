@@ -44,6 +44,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 		return exitOK
 	}
 	status := a.status(ctx, err)
+	if status == exitInterrupted && err.Error() == context.Canceled.Error() {
+		err = errors.New("interrupted")
+	}
 	fmt.Fprintln(errOut, "linger:", strings.TrimPrefix(err.Error(), "failed to construct producer: "))
 	if hint := hintFor(cmd, err); hint != "" && status == exitUsage {
 		fmt.Fprintln(errOut, "  "+hint)

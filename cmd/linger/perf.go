@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -21,7 +22,7 @@ func perfCommand() *cobra.Command {
 				return &usageError{err}
 			}
 			quiet := linger.WithLogger(slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError})))
-			res, err := perf.NewRun(w).Measure(perf.OpenLinger(quiet))
+			res, err := measure(cmd.Context(), w, perf.OpenLinger(quiet))
 			if err != nil {
 				res.Error = err.Error()
 			}
@@ -59,4 +60,24 @@ func perfCommand() *cobra.Command {
 	f.StringVar(&w.Payload, "payload", w.Payload, "random or json")
 	f.StringVar(&w.CPUProfile, "cpuprofile", "", "file for a CPU profile of the measured part")
 	return c
+}
+
+// measure runs the workload until it is through or ctx ends. An interrupted one is left to the end of the process: its
+// records are of no use to anybody.
+func measure(ctx context.Context, w perf.Workload, open func(*perf.Run) (perf.Client, error)) (res perf.Result, err error) {
+	type outcome struct {
+		res perf.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		res, err := perf.NewRun(w).Measure(open)
+		done <- outcome{res, err}
+	}()
+	select {
+	case o := <-done:
+		return o.res, o.err
+	case <-ctx.Done():
+		return res, fmt.Errorf("interrupted (%w)", ctx.Err())
+	}
 }

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"linger/cmd/linger/perf"
 )
 
 // peersKeys are the keys of the line that the other clients of the comparison print.
@@ -43,4 +47,20 @@ func TestPerfPrintsOneLineWithEveryKeyOfThePeers(t *testing.T) {
 	if n := len(read(t, b)); n != 6500 {
 		t.Errorf("%d records in the log, want the warm-up's and the measured ones", n)
 	}
+}
+
+func TestPerfEndsWithItsInterruptAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	waits, ended := make(chan struct{}), make(chan struct{})
+	open := func(*perf.Run) (perf.Client, error) { // a topic that is waited for
+		cancel()
+		<-waits
+		close(ended)
+		return nil, errors.New("no broker answers")
+	}
+	if _, err := measure(ctx, perf.Default(), open); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("got %v", err)
+	}
+	close(waits)
+	<-ended
 }

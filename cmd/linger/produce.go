@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,6 +89,8 @@ func (f *produceFlags) check(list []config.Setting) error {
 		return usagef("which topic? Add --topic name")
 	case f.embedded && f.bootstrap != "":
 		return usagef("--embedded and --bootstrap-server exclude each other")
+	case f.embedded && slices.ContainsFunc(list, func(s config.Setting) bool { return s.Key == bootstrapServers && s.Source == "-X" }):
+		return usagef("--embedded and -X %s exclude each other", bootstrapServers)
 	case !f.embedded && !isSet(list, bootstrapServers):
 		return usagef("which brokers? Add --bootstrap-server host:port, or --embedded to try without a cluster")
 	case f.separator == "":

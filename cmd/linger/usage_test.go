@@ -18,6 +18,7 @@ func TestAWrongCommandLineSaysWhatToDoAndSendsNothing(t *testing.T) {
 		{"no topic", []string{"produce", "--embedded"}, []string{"which topic? Add --topic name"}},
 		{"no brokers", []string{"produce", "-t", "t"}, []string{"which brokers? Add --bootstrap-server host:port, or --embedded"}},
 		{"two kinds of brokers", append(produce, "--bootstrap-server", "x:1"), []string{"exclude each other"}},
+		{"two kinds of brokers, one as an option", append(produce, "-X", "bootstrap.servers=x:1"), []string{"--embedded and -X bootstrap.servers exclude each other"}},
 		{"a wrong format", append(produce, "-f", "xml"), []string{"no format \"xml\"; the formats are lines, keyvalue and json"}},
 		{"no separator", append(produce, "--key-separator", ""), []string{"--key-separator must not be empty"}},
 		{"no partitions", append(produce, "--partitions", "0"), []string{"--partitions 0: a topic has at least one"}},
