@@ -409,6 +409,49 @@ func TestCallbacksMaySendAndPanicWhileBatchesExpire(t *testing.T) {
 	})
 }
 
+// B11: a callback that sends waits for memory like everybody, also while so many batches wait for their callbacks that nothing
+// else would be sent: the memory that it waits for is then held by batches that must go out first. (In Java it blocks the
+// sender for all of max.block.ms.)
+func TestACallbackThatWaitsForMemoryGetsIt(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		const memory = 1500 // batches
+		p := c.producer(linger.BatchSize(100), linger.BufferMemory(memory*100), linger.Linger(0))
+		warm(t, p)
+		gate := make(chan struct{})
+		var more []linger.Future
+		send := func(value string, cb linger.Callback) linger.Future {
+			f, err := p.Send(t.Context(), rec{Topic: "t", Value: []byte(strings.Repeat(value, 50))}, cb)
+			if err != nil {
+				t.Error(err)
+			}
+			return f
+		}
+		d := took(func() {
+			time.AfterFunc(time.Second, func() { close(gate) })
+			for range 3 * memory {
+				send("v", func(_ linger.RecordMetadata, err error) {
+					<-gate // until memory is full
+					if err != nil {
+						t.Errorf("a record: %v", err)
+					}
+					more = append(more, send("w", nil))
+				})
+			}
+			mustFlush(t, p)
+		})
+		if d > 10*time.Second {
+			t.Errorf("it took %v", d)
+		}
+		for _, f := range more {
+			mustWait(t, f)
+		}
+		if n := len(c.records("t", 0)); n != 6*memory {
+			t.Errorf("%d records in the log, want %d", n, 6*memory)
+		}
+	})
+}
+
 // B12, SEND-34: Flush waits for the pieces of a batch that the broker found too large, and order is kept.
 func TestFlushWaitsForTheSplitPieces(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {

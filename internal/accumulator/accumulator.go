@@ -50,6 +50,9 @@ type Options struct {
 	// Nudge wakes the engine: called when an append is about to wait for memory and when a flush closed batches. It must
 	// not block. May be nil, and set later by SetNudge.
 	Nudge func()
+	// InCallback reports whether the caller is inside a callback; asked when an append is about to wait for memory. May be
+	// nil, and set later by SetInCallback.
+	InCallback func() bool
 }
 
 // Accumulator is the app's face. All its methods are safe for concurrent use unless they say otherwise.
@@ -59,6 +62,7 @@ type Accumulator struct {
 	word      atomic.Uint64 // see word
 	gens      generations
 	starving  atomic.Int32 // appends that wait for memory
+	callbacks atomic.Int32 // those of them that a callback waits in
 	topics    atomic.Pointer[directory]
 	signals   signals
 
@@ -98,6 +102,13 @@ func New(o Options) *Accumulator {
 
 // SetNudge sets Options.Nudge. Call it before the first append.
 func (a *Accumulator) SetNudge(nudge func()) { a.o.Nudge = nudge }
+
+// SetInCallback sets Options.InCallback. Call it before the first append.
+func (a *Accumulator) SetInCallback(inside func() bool) { a.o.InCallback = inside }
+
+// CallbackStarves reports that a callback waits for memory: then batches must go out however many wait for their callbacks,
+// or it would wait for memory that is only given back behind it.
+func (a *Accumulator) CallbackStarves() bool { return a.callbacks.Load() > 0 }
 
 // Schedule is the engine's face. There is one; it belongs to Step.
 func (a *Accumulator) Schedule() *Schedule { return &a.schedule }

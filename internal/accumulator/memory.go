@@ -77,9 +77,14 @@ func (a *Accumulator) Exhausted() bool {
 
 // starve makes the engine send whatever holds memory, ready or not, until the returned function is called.
 func (a *Accumulator) starve() func() {
+	inside := int32(0)
+	if a.o.InCallback != nil && a.o.InCallback() {
+		inside = 1
+	}
 	a.starving.Add(1)
+	a.callbacks.Add(inside)
 	a.nudge()
-	return func() { a.starving.Add(-1) }
+	return func() { a.starving.Add(-1); a.callbacks.Add(-inside) }
 }
 
 // giveBack returns memory that no batch was opened with.

@@ -88,6 +88,7 @@ func Start(o Options) *Engine {
 	})
 	e.out = deliver.New(e.log, func(n int) { e.inbox.post(sender.Event{Kind: sender.Delivered, N: n}) })
 	e.acc.SetNudge(e.Nudge)
+	e.acc.SetInCallback(e.OnDeliveryGoroutine)
 	go pprof.Do(context.Background(), pprof.Labels("linger", o.Name), func(context.Context) { e.run() })
 	return e
 }

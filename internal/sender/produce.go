@@ -13,7 +13,7 @@ import (
 // produce expires what is too old, then turns what is ready into requests (Java: Sender.sendProducerData).
 func (s *Sender) produce(now clock.Instant, mayProduce bool) {
 	s.expire(now)
-	if s.forced || s.undelivered > s.o.MaxUndelivered || !mayProduce {
+	if lag := s.undelivered > s.o.MaxUndelivered && !s.acc.CallbackStarves(); s.forced || lag || !mayProduce {
 		return // callbacks that lag behind bring the next turn by a Delivered event
 	}
 	for _, topic := range s.sched.UnknownLeaders() {
