@@ -367,3 +367,31 @@ func TestInterceptorsByNameAreConfigured(t *testing.T) {
 		}
 	})
 }
+
+// A plug-in is configured with what a config provider gave, which nobody else is shown: neither Config nor the log.
+func TestWhatAProviderGaveReachesPluginsAlone(t *testing.T) {
+	t.Setenv("LINGER_TEST_NAME", "from-env")
+	bubble(t, func(t *testing.T, c *cluster) {
+		values := map[string]string{}
+		ic := &spy{onConfigure: func(v map[string]string) error { values = v; return nil }}
+		p := c.producer(linger.Set("interceptor.classes", "mine"), linger.WithRegistry(linger.NewRegistry().With("mine", func() any { return ic })),
+			linger.Set("config.providers", "env"), linger.Set("config.providers.env.class", "org.apache.kafka.common.config.provider.EnvVarConfigProvider"),
+			linger.Set("client.id", "${env:LINGER_TEST_NAME}"), linger.Set("my.own", "${env:LINGER_TEST_NAME}"))
+		c.topic("t", 1)
+		mustWait(t, mustSend(t, p, plain("v"), nil))
+		c.setBrokers(0) // so that there is something to tell
+		c.close()
+		rest(time.Second)
+		if values["client.id"] != "from-env" || values["my.own"] != "from-env" {
+			t.Errorf("configured with client.id=%s, my.own=%s", values["client.id"], values["my.own"])
+		}
+		for _, e := range p.Config() {
+			if strings.Contains(e.Value, "from-env") {
+				t.Errorf("Config shows %s=%s", e.Key, e.Value)
+			}
+		}
+		if all, told := c.logged(slog.LevelDebug, ""), c.logged(slog.LevelDebug, "from-env"); len(told) > 0 || len(all) < 2 {
+			t.Errorf("of %d log lines %q show the value", len(all), told)
+		}
+	})
+}

@@ -115,9 +115,9 @@ func (c *core) listen(o *options) {
 
 // named is a logger whose lines tell whose they are (Java: the prefix [Producer clientId=…, transactionalId=…]).
 func named(l *slog.Logger, cfg *config.Config) *slog.Logger {
-	l = l.With("client.id", cfg.ClientID)
+	l = l.With("client.id", cfg.Shown("client.id"))
 	if cfg.HasTransactionalID {
-		l = l.With("transactional.id", cfg.TransactionalID)
+		l = l.With("transactional.id", cfg.Shown("transactional.id"))
 	}
 	return l
 }
@@ -230,7 +230,7 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	}
 	c.engine = engine.Start(engine.Options{
 		Clock: c.clk, Coarse: c.coarse, Accumulator: c.acc, Codec: codec, View: store.View(), Logs: c.logs,
-		Name:      "kafka-producer-network-thread | " + v.ClientID,
+		Name:      "kafka-producer-network-thread | " + cfg.Shown("client.id"),
 		Transport: transport.Options{Dialer: c.guard(o.dialer), Resolver: o.names.Resolver, SASL: login, TLS: security},
 		Sender:    c.newSender(clientOptions(cfg, rng, login), cfg, servers, store),
 	})
@@ -316,10 +316,8 @@ func rawValues(cfg *config.Config) map[string]any {
 // textValues are the options as a plug-in's Configure sees them.
 func textValues(cfg *config.Config) map[string]string {
 	values := make(map[string]string)
-	for _, e := range cfg.Effective() {
-		if e.Known {
-			values[e.Key] = e.Value
-		}
+	for _, k := range config.Keys() {
+		values[k.Name] = cfg.Text(k.Name)
 	}
 	for k, v := range cfg.Extras() {
 		values[k] = strings.TrimSpace(fmt.Sprint(v))

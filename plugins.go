@@ -72,7 +72,8 @@ func (c *core) guard(dial dialer) dialer {
 
 var errNoReturn = errors.New("the dialer did not return")
 
-// configurable is what plug-ins may implement to see the producer's options, by key, before their first use.
+// configurable is what plug-ins may implement to see the producer's options, by key, before their first use. Secrets are
+// hidden.
 type configurable interface {
 	Configure(values map[string]string) error
 }

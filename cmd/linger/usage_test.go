@@ -58,7 +58,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	t.Setenv("LINGER_TEST_SECRET", secret)
 	properties := file(t, "client.properties", "config.providers=env\n"+
 		"config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider\n"+
-		"client.rack=${env:LINGER_TEST_SECRET}\nsome.password="+secret+"\n")
+		"client.rack=${env:LINGER_TEST_SECRET}\nclient.id=${env:LINGER_TEST_SECRET}\nsome.password="+secret+"\n")
 	for _, args := range [][]string{
 		{"produce", "--embedded", "-t", "t", "-X", "ssl.key.password=" + secret},
 		{"produce", "--embedded", "-t", "t", "-X", "sasl.jaas.config=" + secret},

@@ -48,6 +48,15 @@ func (c *Config) Get(key string) (v any, ok bool) {
 	return v, ok
 }
 
+// Text is the value of a key of the table for a plug-in that reads text: secrets stay hidden, but what a config provider gave
+// is there. Show [Config.Shown] instead.
+func (c *Config) Text(key string) string {
+	if i, object := c.values[key].(Instance); object {
+		return string(i)
+	}
+	return show(c.values[key])
+}
+
 // Extras are the settings that no key of the table knows, as they were given: plug-ins take theirs from here, such as
 // key.serializer.encoding. The values may be secrets.
 func (c *Config) Extras() map[string]any {

@@ -74,7 +74,7 @@ func (p *parser) checkIdempotence() *Error {
 			return &Error{Key: acks, Message: "Must set acks to all in order to use the idempotent producer. " +
 				"Otherwise we cannot guarantee idempotence."}
 		}
-		off = "acks is set to " + a + ", not set to 'all'"
+		off = "acks is set to " + p.shown(acks, a) + ", not set to 'all'"
 		p.info("Idempotence will be disabled because " + off + ".")
 	}
 	if n := p.int(maxInFlight); on && n > inFlightWithIdempotence {

@@ -37,6 +37,9 @@ func (c *Config) Effective() []Effective {
 	return all
 }
 
+// Shown is the value of a known key as it may be shown: a secret's, or one that a config provider gave, is hidden.
+func (c *Config) Shown(key string) string { return c.effective(key, show(c.values[key]), true).Value }
+
 func (c *Config) effective(key, text string, known bool) Effective {
 	s, set := c.set[key]
 	e := Effective{Key: key, Value: text, Adjusted: c.why[key], Known: known}
@@ -49,7 +52,7 @@ func (c *Config) effective(key, text string, known bool) Effective {
 			e.Source = "the program"
 		}
 	}
-	if s.hidden {
+	if s.hidden || key == clientID && !set && c.set[transactionalID].hidden { // the name may have been made from that
 		e.Value = hidden
 	}
 	return e

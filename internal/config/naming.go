@@ -26,8 +26,20 @@ func (p *parser) nameClient() *Error {
 
 // logPrefix is how Java's producer begins its log lines.
 func (p *parser) logPrefix() string {
-	if id, ok := p.values[transactionalID].(string); ok {
-		return "[Producer clientId=" + p.str(clientID) + ", transactionalId=" + id + "] "
+	id := p.shown(clientID, p.str(clientID))
+	if !p.was(clientID) {
+		id = p.shown(transactionalID, id) // it may have been made from that
 	}
-	return "[Producer clientId=" + p.str(clientID) + "] "
+	if _, ok := p.values[transactionalID].(string); ok {
+		return "[Producer clientId=" + id + ", transactionalId=" + p.shown(transactionalID, p.str(transactionalID)) + "] "
+	}
+	return "[Producer clientId=" + id + "] "
+}
+
+// shown is text, which tells the value of key, as it may stand in a log line or an error.
+func (p *parser) shown(key, text string) string {
+	if p.set[key].hidden {
+		return hidden
+	}
+	return text
 }

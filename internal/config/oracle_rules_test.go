@@ -87,8 +87,18 @@ func differences() []rule {
 		{
 			Name:    "what a config provider gave is hidden",
 			Reason:  "providers are there for secrets",
-			Matches: func(v vector) bool { return fetchedValue(v) != "" },
+			Matches: func(v vector) bool { _, name := fetchedName(v); return name || fetchedValue(v) != "" },
 			Instead: func(t *testing.T, v vector) {
+				if name, ok := fetchedName(v); ok {
+					sameAsProducerConfig(t, v)
+					v.Producer.Logs = slices.Clone(v.Producer.Logs)
+					for i := range v.Producer.Logs { // as Java's, but for the name in the prefix
+						l := &v.Producer.Logs[i]
+						l.Message = strings.Replace(l.Message, "[Producer clientId="+name, "[Producer clientId="+hidden, 1)
+					}
+					sameAsProducer(t, v)
+					return
+				}
 				v.refused(t, "", "Invalid value [hidden] for configuration "+fetchedValue(v))
 			},
 		},
@@ -275,6 +285,13 @@ func notInGo(suite string) bool {
 	return !slices.ContainsFunc(slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()), func(s *tls.CipherSuite) bool {
 		return s.Name == suite || s.Name == strings.Replace(suite, "SSL_", "TLS_", 1)
 	})
+}
+
+// fetchedName is the client.id if a config provider gave it.
+func fetchedName(v vector) (name string, ok bool) {
+	in, _ := v.Input[clientID].(string)
+	name, ok = v.Config.Values[clientID].(string)
+	return name, ok && v.Config.OK && strings.Contains(in, "${") && name != in
 }
 
 func refusedHere(k Key, typed any) bool {

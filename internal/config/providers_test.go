@@ -139,6 +139,38 @@ func TestWhatAProviderGaveIsHidden(t *testing.T) {
 	}
 }
 
+// The names in the prefix of log lines are hidden as everywhere else, also where one is made from the other.
+func TestWhatAProviderGaveIsInNoLogLine(t *testing.T) {
+	for set, want := range map[string]string{
+		"client.id=${env:NAME}":                    "[Producer clientId=[hidden]] Instantiated",
+		"client.id=${env:NAME} transactional.id=t": "[Producer clientId=[hidden], transactionalId=t] Instantiated",
+		"client.id=c transactional.id=${env:NAME}": "[Producer clientId=c, transactionalId=[hidden]] Instantiated",
+		"transactional.id=${env:NAME}":             "[Producer clientId=[hidden], transactionalId=[hidden]] Instantiated",
+		"acks=${env:ONE}":                          "acks is set to [hidden], not set to 'all'",
+	} {
+		out := world()
+		out.Environ = func() []string { return []string{"NAME=from-env", "ONE=1"} }
+		c, err := ParseWith(withProviders(strings.Fields(set)...), out)
+		if err != nil {
+			t.Errorf("%s: %v", set, err)
+			continue
+		}
+		var log strings.Builder
+		for _, l := range c.Lines {
+			log.WriteString(l.Text + "\n")
+		}
+		for _, e := range c.Effective() {
+			log.WriteString(e.Key + "=" + e.Value + " " + e.Origin() + "\n")
+		}
+		if strings.Contains(log.String(), "from-env") || !strings.Contains(log.String(), want) {
+			t.Errorf("%s: want %q and no value in\n%s", set, want, log.String())
+		}
+		if got := c.Shown("client.id"); strings.Contains(set, "NAME") && !strings.Contains(set, "client.id=c") && got != hidden {
+			t.Errorf("%s: client.id is shown as %s", set, got)
+		}
+	}
+}
+
 func TestProvidersReadTheRealWorldByDefault(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "name"), []byte("c"), 0o600); err != nil {
