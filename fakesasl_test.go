@@ -16,6 +16,7 @@ import (
 // fakeLogin makes a cluster's listeners ask for SASL. Its fields change under the cluster's lock.
 type fakeLogin struct {
 	mechanisms []string
+	plainNames []string          // further names of PLAIN
 	users      map[string]string // passwords by user; tokens by "token"
 	lifetimeMs int64             // connections.max.reauth.ms
 	logins     int               // that went well
@@ -120,7 +121,7 @@ func (call *call) authenticate(req *kmsg.SASLAuthenticateRequest) kmsg.Response 
 
 func (l *fakeLogin) step(s *loginState, token string) (answer []byte, done bool, refusal string) {
 	switch {
-	case s.mechanism == "PLAIN":
+	case s.mechanism == "PLAIN" || slices.Contains(l.plainNames, s.mechanism):
 		fields := strings.Split(token, "\x00")
 		if len(fields) != 3 || l.users[fields[1]] != fields[2] || fields[2] == "" {
 			return nil, false, "Authentication failed: Invalid username or password"

@@ -1,12 +1,14 @@
 package linger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"linger/internal/config"
+	"linger/internal/inside"
 	"linger/internal/kerr"
 	"linger/internal/sasl"
 )
@@ -46,7 +48,7 @@ func (c *core) saslMechanism(o *options, cfg *config.Config) (sasl.Mechanism, er
 	for _, m := range slices.Backward(o.plugins.mechanisms) {
 		if m.Name() == name {
 			c.plugins = append(c.plugins, m)
-			return m, configure("sasl.mechanism", m, loginValues(cfg))
+			return guardedMechanism{m, &c.inside}, configure("sasl.mechanism", m, loginValues(cfg))
 		}
 	}
 	return c.builtInMechanism(o, cfg, name)
@@ -111,6 +113,31 @@ func jaasConfig(cfg *config.Config) (text string, ok bool) {
 	value, _ := cfg.Get("sasl.jaas.config")
 	secret, ok := value.(config.Secret)
 	return secret.Reveal(), ok
+}
+
+// guardedMechanism lets the producer know when the application's own mechanism runs: Close inside it does not wait for itself.
+type guardedMechanism struct {
+	LoginMechanism
+	inside *inside.Set
+}
+
+func (g guardedMechanism) Session(host string) (LoginSession, error) {
+	defer g.inside.Enter()()
+	s, err := g.LoginMechanism.Session(host)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	return guardedSession{s, g.inside}, nil
+}
+
+type guardedSession struct {
+	LoginSession
+	inside *inside.Set
+}
+
+func (g guardedSession) Next(ctx context.Context, challenge []byte) ([]byte, error) {
+	defer g.inside.Enter()()
+	return g.LoginSession.Next(ctx, challenge)
 }
 
 // loginValues are the options as a mechanism's Configure sees them.

@@ -105,6 +105,9 @@ func (b *Batch) Holder() Holder { return b.holder }
 // Ended reports whether the batch's outcome is known, or it was split. Its memory may still be held.
 func (b *Batch) Ended() bool { return b.ended }
 
+// Queued reports whether the batch stands in its queue, be it for the first time or to be sent again.
+func (b *Batch) Queued() bool { return b.queued }
+
 // RecordCount is the number of records.
 func (b *Batch) RecordCount() int { return b.builder.Count() }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"pgregory.net/rapid"
 
 	"linger/internal/clock"
@@ -24,6 +26,12 @@ type peer struct {
 	toWrite  []int32
 	toAnswer []int32
 	order    []int32 // correlation ids of answers handed out, requests with an answer only
+
+	asked   map[int32]int16 // which API, of requests that are the machine's own
+	in      bool            // logged in, and not about to do so again
+	until   clock.Instant   // the end of the session
+	thinks  bool            // a challenge is out
+	thought int             // challenges of this exchange
 }
 
 // model is a transport and a cluster with arbitrary behaviour around a machine, and a twin that is fed the same.
@@ -39,19 +47,24 @@ type model struct {
 	over    map[int32]bool
 	written map[int32]bool
 	max     int
+	sasl    bool
 }
 
 func newModel(t *rapid.T) *model {
 	seed, limit := rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 3).Draw(t, "max in flight")
+	sasl := rapid.Bool().Draw(t, "sasl")
 	mk := func() *Machine {
 		o := defaults()
 		o.MaxInFlight, o.MaxIdle, o.Rand = limit, 40*time.Second, rand.New(rand.NewPCG(seed, 1))
+		if sasl {
+			o.SASL = "PLAIN"
+		}
 		m := New(o)
 		m.SetNodes(0, modelNodes(0))
 		return m
 	}
 	return &model{
-		t: t, m: mk(), twin: mk(), max: limit, peers: map[link.ID]*peer{}, sent: map[int32]*Request{},
+		t: t, m: mk(), twin: mk(), max: limit, sasl: sasl, peers: map[link.ID]*peer{}, sent: map[int32]*Request{},
 		on: map[int32]link.ID{}, over: map[int32]bool{}, written: map[int32]bool{},
 	}
 }
@@ -148,21 +161,40 @@ func (w *model) ordered(o link.Order) {
 				w.t.Fatalf("a second link to node %d beside %d", o.Node, id)
 			}
 		}
-		w.peers[o.Link] = &peer{node: o.Node}
+		w.peers[o.Link] = &peer{node: o.Node, asked: map[int32]int16{}, until: clock.Never}
 		w.ids = append(w.ids, o.Link)
 	case link.Write:
 		p := w.peers[o.Link]
-		if p == nil || !p.up || p.ordered || len(p.toWrite) > 0 {
+		own := w.sent[o.Corr] == nil
+		if p == nil || !p.up || p.ordered || !own && len(p.toWrite) > 0 {
 			w.t.Fatalf("request %d is written on a link that can't take it: %+v", o.Corr, p)
+		}
+		limit := w.max
+		switch {
+		case own:
+			limit++
+			w.own(o, p)
+		case w.sasl && (!p.in || w.now >= p.until):
+			w.t.Fatalf("request %d is written on a link that is not logged in: %+v", o.Corr, p)
 		}
 		p.toWrite = append(p.toWrite, o.Corr)
 		w.on[o.Corr] = o.Link
 		if r := w.sent[o.Corr]; r == nil || !r.NoAnswer {
 			p.toAnswer = append(p.toAnswer, o.Corr)
 		}
-		if len(p.toAnswer) > w.max {
-			w.t.Fatalf("%d requests in flight to node %d, %d are allowed", len(p.toAnswer), p.node, w.max)
+		if len(p.toAnswer) > limit {
+			w.t.Fatalf("%d requests in flight to node %d, %d are allowed", len(p.toAnswer), p.node, limit)
 		}
+	case link.Challenge:
+		p := w.peers[o.Link]
+		if p == nil || !p.up || p.ordered || p.thinks {
+			w.t.Fatalf("a challenge on a link that can't take it: %+v", p)
+		}
+		if o.Token == nil {
+			p.thought = 0
+		}
+		p.thinks = true
+		p.thought++
 	case link.Close:
 		p := w.peers[o.Link]
 		if p == nil || p.ordered {
@@ -226,6 +258,11 @@ func (w *model) actions() map[string]func(*rapid.T) {
 		"written": func(*rapid.T) { w.write() },
 		"answer":  func(*rapid.T) { w.reply() },
 		"again":   func(*rapid.T) { w.write(); w.reply() },
+		"proof": func(*rapid.T) {
+			if id, p := w.some(func(p *peer) bool { return p.thinks }); p != nil {
+				w.prove(id, rapid.IntRange(0, 9).Draw(w.t, "content") > 0)
+			}
+		},
 		"nonsense": func(*rapid.T) {
 			if id, p := w.some(func(p *peer) bool { return p.up }); p != nil {
 				w.handle(frame(id, 1<<30, nil))
@@ -276,8 +313,14 @@ func (w *model) greet(node int32) {
 		}
 		p.up = true
 		w.handle(link.Event{Kind: link.Up, Link: id})
-		w.writeOn(id)
-		w.replyOn(id)
+		for w.m.State(node).connected() && w.m.State(node) != Ready {
+			if p.thinks {
+				w.prove(id, true)
+				continue
+			}
+			w.writeOn(id)
+			w.replyOn(id, false)
+		}
 	}
 	if !w.m.Ready(w.now, node) && w.m.State(node) != Ready {
 		w.t.Fatalf("node %d is %v after its handshake", node, w.m.State(node))
@@ -300,19 +343,66 @@ func (w *model) writeOn(id link.ID) {
 
 func (w *model) reply() {
 	if id, p := w.some(func(p *peer) bool { return len(p.toAnswer) > 0 }); p != nil {
-		w.replyOn(id)
+		w.replyOn(id, rapid.IntRange(0, 9).Draw(w.t, "refused") == 0)
 	}
 }
 
-func (w *model) replyOn(id link.ID) {
+func (w *model) replyOn(id link.ID, refused bool) {
 	p := w.peers[id]
 	c := p.toAnswer[0]
 	p.toAnswer = p.toAnswer[1:]
 	body := []byte{0}
 	if w.sent[c] == nil {
-		body = helloBody(5, helloAnswer())
+		body = w.ownAnswer(p, c, refused)
 	}
 	w.handle(frame(id, c, body))
+}
+
+// own notes a request of the machine's own.
+func (w *model) own(o link.Order, p *peer) {
+	key, version := int16(binary.BigEndian.Uint16(o.Vec[0][4:])), int16(binary.BigEndian.Uint16(o.Vec[0][6:]))
+	p.asked[o.Corr] = key
+	switch {
+	case w.sasl && key == wire.KeyApiVersions && version > 0 && !p.in:
+		w.t.Fatalf("node %d is asked for its versions before the login", p.node)
+	case key == keySaslHandshake:
+		p.in = false
+	}
+}
+
+// ownAnswer is the answer to a request of the machine's own; an exchange takes one round or two.
+func (w *model) ownAnswer(p *peer, corr int32, refused bool) []byte {
+	switch key := p.asked[corr]; {
+	case key == keySaslHandshake:
+		resp := kmsg.NewPtrSASLHandshakeResponse()
+		if resp.Version = handshakeVersion; refused {
+			resp.ErrorCode = 33
+		}
+		return resp.AppendTo(nil)
+	case key == keySaslAuthenticate:
+		resp := kmsg.NewPtrSASLAuthenticateResponse()
+		if resp.Version = maxAuthenticateVersion; refused {
+			resp.ErrorCode = 58
+		} else if p.thought > 1 {
+			p.in, p.until = true, w.now.Add(5*time.Second)
+			resp.SessionLifetimeMillis = 5_000
+		}
+		return append([]byte{0}, resp.AppendTo(nil)...)
+	case w.sasl && !p.in:
+		return saslVersions(0, 2)
+	}
+	return helloBody(5, helloAnswer())
+}
+
+// prove lets the session of a link say its word: a first one, a last one, or that it can't go on.
+func (w *model) prove(id link.ID, content bool) {
+	p := w.peers[id]
+	p.thinks = false
+	e := link.Event{Kind: link.Proof, Link: id, Token: []byte("token"), Complete: p.thought > 1}
+	if !content {
+		e = link.Event{Kind: link.Proof, Link: id, Err: errors.New("no")}
+	}
+	w.handle(e)
 }
 
 func (w *model) end(id link.ID) {

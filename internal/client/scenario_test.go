@@ -67,6 +67,10 @@ func (s *scenario) start(t *testing.T, d *datadriven.TestData) {
 				o.RequestTimeout = duration(t, a.Vals[0])
 			case "max-idle":
 				o.MaxIdle = duration(t, a.Vals[0])
+			case "sasl":
+				o.SASL = a.Vals[0]
+			case "unsecured":
+				o.Unsecured = a.Vals[0]
 			default:
 				d.Fatalf(t, "unknown option %s", a.Key)
 			}
@@ -118,6 +122,8 @@ func (s *scenario) act(t *testing.T, verb string, args []string, line string) {
 		s.m.Handle(s.now, frame(link.ID(id(0)), int32(id(1)), helloBody(version, resp)))
 	case "closed": // link [why]
 		s.m.Handle(s.now, closed(link.ID(id(0)), text(1)))
+	case "ending": // link [why]
+		s.m.Handle(s.now, link.Event{Kind: link.Ending, Link: link.ID(id(0)), Err: text(1)})
 	case "nodes": // id=host:port…
 		var nodes []metadata.Node
 		for _, a := range args {
@@ -139,7 +145,9 @@ func (s *scenario) act(t *testing.T, verb string, args []string, line string) {
 	case "show":
 		s.show()
 	default:
-		t.Fatalf("unknown line %q", line)
+		if !s.saslLine(t, verb, args) {
+			t.Fatalf("unknown line %q", line)
+		}
 	}
 }
 

@@ -19,6 +19,13 @@ type middle struct{}
 
 func (middle) Uint64() uint64 { return 1 << 52 }
 
+// always draws the same.
+type always uint64
+
+func (a always) Uint64() uint64 { return uint64(a) }
+
+func randOf(n uint64) *rand.Rand { return rand.New(always(n)) }
+
 // world drives a machine by hand and keeps what came out of it.
 type world struct {
 	t       testing.TB

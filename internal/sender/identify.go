@@ -73,11 +73,7 @@ func (s *Sender) takeTxnAnswer(now clock.Instant, owner txnOwner, a *client.Answ
 	case client.VersionMismatch:
 		s.txn.VersionMismatch(r, a.Err)
 		return
-	case client.AuthFailed:
-		s.txn.Disconnected(r)
-		s.txn.AuthenticationFailed(a.Err)
-		return
-	default:
+	default: // a refused login too: failRefused tells
 		s.txn.Disconnected(r)
 		s.retryIDAt = now.AddMs(r.BackoffMs)
 		return

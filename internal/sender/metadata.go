@@ -145,5 +145,6 @@ func (s *Sender) takeLosses(now clock.Instant) {
 	s.losses = s.client.Losses(s.losses[:0])
 	for _, l := range s.losses {
 		s.meta.Disconnected(now, l.Err)
+		s.refused = s.refused || l.Auth
 	}
 }

@@ -71,6 +71,7 @@ type Sender struct {
 	closing     bool
 	forced      bool
 	finished    bool
+	refused     bool // a broker has just refused to let us in
 	viewVersion int64
 
 	retryIDAt clock.Instant // when the transaction manager's next request may leave
@@ -110,6 +111,7 @@ func (s *Sender) Step(now clock.Instant, events []Event) *Effects {
 	s.takeAnswers(now)
 	if !s.finished {
 		s.sched.Refresh(now)
+		s.failRefused()
 		s.fetchMetadata(now)
 		s.produce(now, s.identify(now))
 		s.close(now)

@@ -26,8 +26,9 @@ func (t *Transport) challenge(o *link.Order) {
 // link's Closed says why it ended.
 func (c *connection) prove(said []byte) {
 	defer c.exchanges.Done()
-	token, complete, err := c.next(said)
-	c.t.post(link.Event{Kind: link.Proof, Link: c.id, Token: token, Complete: complete, Err: err})
+	proof := link.Event{Kind: link.Proof, Link: c.id, Err: errNoReturn} // what stands when the mechanism ends this goroutine
+	defer func() { c.t.post(proof) }()
+	proof.Token, proof.Complete, proof.Err = c.next(said)
 }
 
 // next keeps the faults of a mechanism of the application's own to the one connection that it was asked for.
@@ -52,7 +53,10 @@ func (c *connection) next(said []byte) (token []byte, complete bool, err error) 
 	return token, c.session.Complete(), nil
 }
 
-var errNoSession = errors.New("there is no SASL session")
+var (
+	errNoSession = errors.New("there is no SASL session")
+	errNoReturn  = errors.New("the SASL mechanism did not return")
+)
 
 func (c *connection) begin() (sasl.Session, error) {
 	if c.t.sasl == nil {
