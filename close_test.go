@@ -136,6 +136,9 @@ func TestCloseWakesWhoWaitsForMemory(t *testing.T) {
 		if d != 0 {
 			t.Errorf("close and the blocked callers took %v", d)
 		}
+		if n := p.Counters(); n.RecordErrors-n.RecordsFailed != 3 { // ERR-03
+			t.Errorf("%d of the 3 callers are counted as errors", n.RecordErrors-n.RecordsFailed)
+		}
 	})
 }
 

@@ -130,6 +130,9 @@ func TestSerializerFailureIsSendsOwnError(t *testing.T) {
 		if _, err := q.Send(t.Context(), linger.Record[int, string]{Topic: "t"}, failIfCalled(t)); !errors.Is(err, linger.ErrSerialization) || !strings.Contains(err.Error(), "key.serializer") {
 			t.Errorf("key: got %v", err)
 		}
+		if n := p.Counters().RecordErrors; n != 1 {
+			t.Errorf("%d record errors are counted, want this one", n)
+		}
 	})
 }
 
