@@ -230,6 +230,13 @@ func TestRecordGoesIntoTheLastBatchWhileItHasRoom(t *testing.T) {
 	if q := f.topic.at(0); q.batches.at(0).RecordCount() != 4 || q.batches.at(1).RecordCount() != 1 || q.open != q.batches.at(1) {
 		t.Error("the queue is not 4 and 1 records, the last one open")
 	}
+	if sixth := mustAppend(t, f, 0, 10); sixth.NewBatch || !sixth.BatchFull || sixth.Result != fifth.Result {
+		t.Errorf("a record that joins the last of two batches: %+v", sixth)
+	}
+	mustAppend(t, f, 1, 100) // 61 + 109 bytes
+	if fills := mustAppend(t, f, 1, 500-61-109-9); fills.NewBatch || !fills.BatchFull || fills.Bytes != 500-61-109 {
+		t.Errorf("a record that fills a lone batch: %+v", fills)
+	}
 }
 
 // ACC-22, ACC-33, ACC-35: without room a new batch is opened at the tail, without waiting; the sender takes the head.
@@ -282,7 +289,7 @@ func TestClosedAccumulatorRefusesRecords(t *testing.T) {
 	if _, v := f.acc.round(&s, e, &m, 0); v != startOver {
 		t.Errorf("an append that met the close ended with verdict %d", v)
 	}
-	if _, err := f.acc.Append(context.Background(), f.topic, 0, e, 0); !errors.Is(err, kerr.ErrClosedDuringSend) {
+	if _, err := f.acc.Append(context.Background(), f.topic, 0, e, 0); err != kerr.ErrClosedDuringSend { // and not at the pool
 		t.Errorf("got error %v", err)
 	}
 	if got := f.drain(1, 1000); len(got) != 1 || got[0].RecordCount() != 1 {
