@@ -113,7 +113,7 @@ func TestTimeoutNamesTheBrokerThatCouldNotBeReached(t *testing.T) {
 	})
 }
 
-// META-03, META-07: the wait ends as soon as an answer brings the topic, or says that it never will; nobody polls.
+// META-03, META-07, META-08: the wait ends as soon as an answer brings the topic, or says that it never will; nobody polls.
 func TestWaitForMetadataEndsWithTheAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -130,6 +130,24 @@ func TestWaitForMetadataEndsWithTheAnswer(t *testing.T) {
 		}
 		if turns := p.Turns(); turns > 100 {
 			t.Errorf("%d turns for two waits of 3s", turns)
+		}
+	})
+}
+
+// META-11: a name that brokers refuse is an outcome with their answer, and without any wait once it is known for what it is.
+func TestInvalidTopicIsRefusedWithTheAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		p := c.producer()
+		synctest.Wait() // the first metadata is about no topic
+		c.on(kmsg.Metadata, func(*call) bool { elapse(3 * time.Second); return false })
+		for i, want := range []time.Duration{3 * time.Second, 0} {
+			var err error
+			if d := took(func() { _, err = mustSend(t, p, rec{Topic: "a/b"}, nil).Wait(t.Context()) }); !about(d, want) {
+				t.Errorf("send %d failed after %v, want %v", i+1, d, want)
+			}
+			if !errors.Is(err, linger.ErrInvalidTopic) || !strings.Contains(err.Error(), "a/b") {
+				t.Errorf("send %d: got %v, want an ErrInvalidTopic", i+1, err)
+			}
 		}
 	})
 }
