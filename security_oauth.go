@@ -3,15 +3,20 @@ package linger
 import (
 	"context"
 	cryptorand "crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"time"
 
 	"linger/internal/clock"
 	"linger/internal/config"
+	"linger/internal/kerr"
 	"linger/internal/oauth"
+	"linger/internal/tlsconf"
 )
 
 // OAuthToken is a token of the mechanism OAUTHBEARER. It prints itself without its value.
@@ -31,17 +36,50 @@ func WithOAuthToken(fetch func(ctx context.Context) (OAuthToken, error)) Option 
 // oauthSource makes the source of tokens for OAUTHBEARER; login are the options of the login module, nil when there is
 // none. Who calls it closes it.
 func (c *core) oauthSource(o *options, cfg *config.Config, login map[string]string) (*oauth.Source, error) {
-	for option := range login {
-		if strings.HasPrefix(option, "ssl.") {
-			return nil, &config.Error{Key: "sasl.jaas.config", Message: "option " + option + " of the login module is not supported by this version yet; leave it out"}
-		}
+	clk := clock.Real()
+	tlsFor, err := c.endpointTLS(login, clk)
+	if err != nil {
+		return nil, err
 	}
 	var seed [32]byte
 	_, _ = cryptorand.Read(seed[:]) // never fails
 	return oauth.New(oauth.Options{
-		Config: cfg, JAAS: login, Fetch: c.guardFetch(o.oauthToken), Environment: os.LookupEnv, Clock: clock.Real(), Log: c.log,
-		Random: rand.New(rand.NewChaCha8(seed)).Float64,
+		Config: cfg, JAAS: login, Fetch: c.guardFetch(o.oauthToken), Environment: os.LookupEnv, Clock: clk, Log: c.log,
+		TLS: tlsFor, Random: rand.New(rand.NewChaCha8(seed)).Float64,
 	})
+}
+
+// endpointTLS is how the token endpoint is talked to: by the ssl.* options of the login module, those of the producer are
+// for brokers (in Java: JaasOptionsUtils.createSSLSocketFactory). Nil stands for what the system trusts.
+func (c *core) endpointTLS(login map[string]string, clk clock.Clock) (func(host string) *tls.Config, error) {
+	settings := []config.Setting{
+		{Key: "bootstrap.servers", Value: "localhost:1"}, // must be there, and nobody reads it
+		{Key: "key.serializer", Value: config.Instance("")}, {Key: "value.serializer", Value: config.Instance("")},
+	}
+	given := make(map[string]bool)
+	for option, value := range login {
+		if strings.HasPrefix(option, "ssl.") {
+			settings = append(settings, config.Setting{Key: option, Value: value, Source: "sasl.jaas.config"})
+			given[option] = true
+		}
+	}
+	if len(given) == 0 {
+		return nil, nil
+	}
+	cfg, err := config.Parse(settings)
+	if err != nil {
+		return nil, fmt.Errorf("%w: sasl.jaas.config, option of the login module: %w", kerr.ErrConfig, err)
+	}
+	source, err := tlsconf.New(tlsconf.Options{
+		Get:   func(key string) any { v, _ := cfg.Get(key); return v },
+		Given: func(key string) bool { return given[key] },
+		Now:   func() time.Time { return time.UnixMilli(clk.WallMs()) },
+		Log:   func(level slog.Level, text string) { c.log.Log(context.Background(), level, text) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: sasl.jaas.config, option of the login module: %w", kerr.ErrConfig, err)
+	}
+	return source.Config, nil
 }
 
 // guardFetch calls the application's function as guard calls its dialer.

@@ -3,8 +3,11 @@ package linger_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -156,16 +159,55 @@ func TestALoginByTheOptionsOfAJavaClient(t *testing.T) {
 			t.Cleanup(c.close)
 			c.admitting(token)
 			c.topic("t", 1)
-			var log strings.Builder
-			p := c.producer(linger.PropertiesFile(path), linger.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+			var lines strings.Builder
+			p := c.producer(linger.PropertiesFile(path), linger.WithLogger(slog.New(slog.NewTextHandler(&lines, nil))))
 			_, err := p.SendSync(t.Context(), linger.Record[[]byte, []byte]{Topic: "t"})
 			_ = p.Close()
 			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 				t.Errorf("got %v", err)
 			}
-			if all := fmt.Sprint(err) + log.String(); strings.Contains(all, "s3cret") || strings.Contains(all, token) {
+			if all := fmt.Sprint(err) + lines.String(); strings.Contains(all, "s3cret") || strings.Contains(all, token) {
 				t.Errorf("a secret is shown: %s", all)
 			}
 		})
+	}
+}
+
+// The login module's ssl.* options are for the endpoint; the producer's are for brokers.
+func TestTheEndpointsCertificateIsCheckedByTheLoginModulesOptions(t *testing.T) {
+	token := tokenOf(fmt.Sprintf(`{"sub":"alice","exp":%d}`, time.Now().Unix()+3600))
+	endpoint := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"access_token":%q}`, token)
+	}))
+	endpoint.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of clients that hang up
+	endpoint.StartTLS()
+	defer endpoint.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: endpoint.Certificate().Raw})
+	if err := os.WriteFile(file, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const module = `org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required clientId="me" clientSecret="s3cret" `
+	for name, tt := range map[string]struct{ options, err string }{
+		"one to trust":     {`ssl.truststore.type="PEM" ssl.truststore.location="` + file + `";`, ""},
+		"one nobody knows": {`;`, "certificate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, 1)
+			t.Cleanup(c.close)
+			c.admitting(token)
+			c.topic("t", 1)
+			p := c.producer(bearer(linger.SASLJaasConfig(module+tt.options), linger.SASLOAuthBearerTokenEndpointURL(endpoint.URL),
+				linger.SASLLoginRetryBackoffMax(time.Millisecond), linger.SASLLoginRetryBackoff(0))...)
+			_, err := p.SendSync(t.Context(), linger.Record[[]byte, []byte]{Topic: "t"})
+			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	_, err := linger.New(linger.ByteArray, linger.ByteArray, bearer(linger.BootstrapServers("localhost:1"),
+		linger.SASLOAuthBearerTokenEndpointURL(endpoint.URL), linger.SASLJaasConfig(module+`ssl.truststore.location="/no/such";`))...)
+	if !errors.Is(err, linger.ErrConfig) || !strings.Contains(err.Error(), "sasl.jaas.config, option of the login module: ") {
+		t.Errorf("got %v", err)
 	}
 }
