@@ -77,7 +77,7 @@ func from[T any](key string, w *watched[T]) (func() (T, error), error) {
 	}, nil
 }
 
-// assertions makes assertions: tokens by which a client says who it is, signed with its own key.
+// assertions makes assertions (KIP-1139): tokens by which a client says who it is, signed with its own key.
 type assertions struct {
 	algorithm  string
 	key        func() (signer, error)

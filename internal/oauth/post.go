@@ -41,7 +41,7 @@ type form struct {
 	remedy  string   // when the endpoint doesn't know this client
 }
 
-// poster asks one endpoint.
+// poster asks one endpoint (KIP-768).
 type poster struct {
 	url    *url.URL
 	where  string // the URL as it may be shown
