@@ -139,11 +139,14 @@ func TestClusterCheckTellsBrokersTheirCluster(t *testing.T) {
 	}
 }
 
-// META-14, CFG-57: metadata.max.idle.ms forgets a topic that nobody uses; its next use asks for it.
+// META-14, CFG-57: metadata.max.idle.ms forgets a topic that nobody uses, and its next use asks for it; one that is used stays.
 func TestIdleTopicsAreForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
+		c.topic("busy", 1)
+		busy := rec{Topic: "busy", Value: []byte("v")}
 		p := c.producer(linger.MetadataMaxIdle(10*time.Second), linger.MetadataMaxAge(4*time.Second))
+		mustWait(t, mustSend(t, p, busy, nil))
 		mustWait(t, mustSend(t, p, plain("v"), nil))
 		var asked [][]string
 		c.on(kmsg.Metadata, func(call *call) bool {
@@ -151,12 +154,25 @@ func TestIdleTopicsAreForgotten(t *testing.T) {
 			for _, t := range call.req.(*kmsg.MetadataRequest).Topics {
 				topics = append(topics, *t.Topic)
 			}
-			asked = append(asked, topics)
+			c.change(func() { asked = append(asked, topics) })
+			elapse(500 * time.Millisecond) // who has to wait for it is seen
 			return false
 		})
-		rest(30 * time.Second)
-		if n := len(asked); n < 6 || !slices.Equal(asked[0], []string{"t"}) || len(asked[n-1]) != 0 {
-			t.Errorf("asked for %v, want t at first and nothing at last", asked)
+		for range 30 {
+			rest(time.Second)
+			var f linger.Future
+			if d := took(func() { f = mustSend(t, p, busy, nil) }); d != 0 {
+				t.Errorf("a send to the topic in use waited %v", d)
+			}
+			mustWait(t, f)
+		}
+		if n := len(asked); n < 6 || !slices.Equal(asked[0], []string{"busy", "t"}) || !slices.Equal(asked[n-1], []string{"busy"}) {
+			t.Errorf("asked for %v, want both topics at first and the busy one at last", asked)
+		}
+		for _, topics := range asked {
+			if !slices.Contains(topics, "busy") {
+				t.Errorf("asked for %v without the topic in use", topics)
+			}
 		}
 		mustWait(t, mustSend(t, p, plain("v"), nil))
 	})

@@ -167,6 +167,22 @@ func TestExpiryCountsFromTheCreationOfTheBatch(t *testing.T) {
 	if got := f.sched.Expired(f.clk.Now(), nil); len(got) != 1 || got[0] != b {
 		t.Errorf("expired %v", got)
 	}
+
+	f.send(2, 100)
+	f.send(2, 100)
+	f.clk.Advance(50 * time.Millisecond)
+	whole := f.drain(2, 1000)[0]
+	f.land(whole)
+	f.sched.splitSize = 200
+	n := f.sched.Split(whole, f.clk.Now(), func(*Batch) {})
+	f.clk.Advance(49 * time.Millisecond)
+	if got := f.sched.Expired(f.clk.Now(), nil); n != 2 || len(got) != 0 {
+		t.Errorf("of %d pieces %d expired early", n, len(got))
+	}
+	f.clk.Advance(time.Millisecond)
+	if got := f.sched.Expired(f.clk.Now(), nil); len(got) != n {
+		t.Errorf("of %d pieces %d expired on time", n, len(got))
+	}
 }
 
 // ACC-38: the next expiry is right even when batches came back in an order that is not that of their creation.

@@ -273,6 +273,7 @@ func TestIdleConnectionsAreClosedOldestFirst(t *testing.T) {
 	}
 }
 
+// NET-11: also when both are due at once.
 func TestIdleConnectionsOfOneTurnAreClosedOldestFirst(t *testing.T) {
 	w := twoNodes(t)
 	two := w.connect(2)

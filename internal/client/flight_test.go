@@ -64,7 +64,7 @@ func TestEndingLinkTakesNothingMore(t *testing.T) {
 	}
 }
 
-// NET-05, NET-18: answers come out in the order of their requests, whole and only once both halves are done.
+// NET-02, NET-05, NET-18: answers come out in the order of their requests, whole and only once both halves are done.
 func TestAnswersComeInOrderAndOnlyWhenTheRequestHasLetGo(t *testing.T) {
 	w := twoNodes(t)
 	l := w.connect(1)
