@@ -1,8 +1,10 @@
 package linger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -353,4 +355,36 @@ func TestABrokerThatComesBackWantsNoLogin(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A record that runs out of time says why its leader was not reached; Java's says only how much time has passed.
+func TestAnExpiredRecordSaysWhyItsLeaderWasNotReached(t *testing.T) {
+	for name, it := range map[string]struct {
+		trouble func(c *cluster)
+		want    string
+	}{
+		"nobody listens": {func(c *cluster) {
+			c.change(func() {
+				c.onDial = func(context.Context, string) (net.Conn, error) { return nil, errors.New("connection refused") }
+			})
+		}, "connection refused"},
+		"a login is wanted": {func(c *cluster) { c.secured("PLAIN") }, "as listeners do that want a login"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, c *cluster) {
+				c.topic("t", 1)
+				p := c.producer(linger.DeliveryTimeout(2*time.Second), linger.RequestTimeout(time.Second))
+				warm(t, p)
+				it.trouble(c)
+				c.close()
+				_, err := p.SendSync(t.Context(), linger.Record[[]byte, []byte]{Topic: "t"})
+				if !errors.Is(err, linger.ErrTimeout) || errors.Is(err, linger.ErrAuthentication) || !strings.Contains(err.Error(), it.want) {
+					t.Errorf("got %v, want a time-out that says %q", err, it.want)
+				}
+				if got := kerr.JavaNames(err); len(got) != 1 || got[0] != "TimeoutException" {
+					t.Errorf("in Java: %v", got)
+				}
+			})
+		})
+	}
 }

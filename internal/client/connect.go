@@ -194,6 +194,18 @@ func (m *Machine) LastErrors() error {
 	return errors.Join(errs...)
 }
 
+// Trouble is why the node has answered nothing since the given instant, nil when it has or when nobody knows. Below zero
+// stands for any node: then it is the newest trouble. A time-out can name it.
+func (m *Machine) Trouble(nodeID int32, since clock.Instant) error {
+	var err error
+	for _, n := range m.all {
+		if (nodeID < 0 || n.ID == nodeID) && n.trouble != nil && n.troubledAt >= since {
+			err, since = n.trouble, n.troubledAt
+		}
+	}
+	return err
+}
+
 // linkUp goes from connecting to the login, if there is one, else to the handshake.
 func (m *Machine) linkUp(now clock.Instant, c *conn) {
 	if c.closing {

@@ -122,7 +122,8 @@ func (m *Machine) received(now clock.Instant, c *conn, frame []byte) {
 	}
 	r.answered = true
 	if !c.own(r) {
-		m.served, c.node.suspicions = true, 0
+		m.served, c.served = true, true
+		c.node.suspicions, c.node.trouble = 0, nil
 	}
 	m.release(now, c)
 }

@@ -76,7 +76,7 @@ func (m *Machine) lost(now clock.Instant, n *node, why reason, cause error) erro
 	var err error
 	if !why.planned() {
 		err = n.failed(why, setup, cause)
-		n.lastErr = err
+		n.lastErr, n.trouble, n.troubledAt = err, err, now
 	}
 	m.losses = append(m.losses, Loss{Node: n.ID, Auth: why == unauthenticated, Err: err})
 	m.logLoss(n, why, setup, cause)
@@ -122,7 +122,7 @@ func (n *node) failed(why reason, setup time.Duration, cause error) error {
 	case unresolved:
 		cause = fmt.Errorf("%s can't be resolved: %w", n.Host, cause)
 	case brokeLogin:
-		cause = fmt.Errorf("%w%s", errDuringLogin, colon(cause))
+		cause = behind(duringLogin, cause)
 	}
 	e := &LinkError{Node: n.Node, Kind: kerr.ErrDisconnected, Cause: cause}
 	switch why.kind() {

@@ -67,6 +67,8 @@ type node struct {
 	features Features
 	lastErr  error
 
+	trouble    error         // as lastErr, until a request is answered again
+	troubledAt clock.Instant // when that was
 	refusals   int64         // attempts in a row that failed authentication
 	refusedAt  clock.Instant // when the last of them did
 	suspicions int           // see suspect
@@ -90,6 +92,7 @@ type conn struct {
 	auth        *exchange     // while SASL runs
 	authVersion int16         // of SaslAuthenticate, as the broker's answer before the login allows
 	authCorr    int32         // the next correlation id of an exchange
+	served      bool          // it has answered more than the machine's own requests
 	reauthAt    clock.Instant // the session must be renewed before anything is sent from then on
 }
 

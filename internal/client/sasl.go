@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -250,4 +249,4 @@ func (e *sessionError) Unwrap() []error { return []error{e.cause, kerr.ErrAuthen
 // JavaException names the exception that Java's client has in its place.
 func (e *sessionError) JavaException() string { return kerr.SASLAuthenticationFailed.Exception() }
 
-var errDuringLogin = errors.New("connection ended during the SASL exchange: the listener may want another security.protocol, or a firewall or a broker's fault closed it")
+const duringLogin = "connection ended during the SASL exchange: the listener may want another security.protocol, or a firewall or a broker's fault closed it"

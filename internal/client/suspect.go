@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 
 	"linger/internal/clock"
@@ -13,20 +14,22 @@ const certain = 3
 // suspect looks at a connection that the peer dropped with requests in flight. A listener with SASL answers ApiVersions to
 // anybody and closes the connection at the next request of who has not logged in: Java's client learns nothing from that
 // and waits for max.block.ms. When no broker ever answered more than ApiVersions, and a node does this again and again at the
-// first request, then it is taken for such a listener, and that is an authentication failure. The first times it is only
-// mentioned: a broker that is going down can look the same.
+// first request, then it is taken for such a listener, and that is an authentication failure. Else it is only mentioned: a
+// broker that is going down can look the same.
 func (m *Machine) suspect(c *conn, cause error) (reason, error) {
-	if m.o.Unsecured == "" || m.served || len(c.requests) == 0 || c.awaiting() != c.requests[0] {
+	if m.o.Unsecured == "" || c.served || len(c.requests) == 0 || c.awaiting() != c.requests[0] {
 		return dropped, cause
 	}
-	c.node.suspicions++
 	with := "SASL_PLAINTEXT"
 	if m.o.Unsecured == "SSL" {
 		with = "SASL_SSL"
 	}
-	if c.node.suspicions < certain {
-		return dropped, fmt.Errorf("the broker answers ApiVersions and closes the connection at the first request, as listeners do that want a login "+
-			"(security.protocol is %s, not %s)%s", m.o.Unsecured, with, colon(cause))
+	if !m.served {
+		c.node.suspicions++
+	}
+	if m.served || c.node.suspicions < certain {
+		return dropped, behind(fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, as listeners do that want a login "+
+			"(security.protocol is %s, not %s)", m.o.Unsecured, with), cause)
 	}
 	return unauthenticated, &kerr.Error{Op: "authenticate", Partition: -1, Class: kerr.ClassInvalidConfiguration,
 		Msg: fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, %d times in a row: the listener wants a login, "+
@@ -34,11 +37,12 @@ func (m *Machine) suspect(c *conn, cause error) (reason, error) {
 		Err: kerr.ErrAuthentication}
 }
 
-func colon(err error) string {
-	if err == nil {
-		return ""
+// behind puts the cause, if there is one, behind what it may mean.
+func behind(text string, cause error) error {
+	if cause == nil {
+		return errors.New(text)
 	}
-	return ": " + err.Error()
+	return fmt.Errorf("%s: %w", text, cause)
 }
 
 // persistent is how often in a row authentication must fail before what waits for a node is given up. Once may be a change

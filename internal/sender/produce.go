@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"errors"
 	"fmt"
 
 	"linger/internal/accumulator"
@@ -113,7 +114,7 @@ func (s *Sender) expire(now clock.Instant) {
 	s.batches = s.sched.Expired(now, s.batches[:0])
 	for _, b := range s.batches {
 		sent := b.Stamp.Has // only what was sent leaves its sequence in doubt
-		err := expiryError(b, now)
+		err := expiryError(b, now, s.troubleOf(b))
 		s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}, err, false)
 		if s.txn != nil && sent {
 			s.txn.MarkUnresolved(&b.Queue.Seq, &b.Stamp)
@@ -122,11 +123,28 @@ func (s *Sender) expire(now clock.Instant) {
 	clear(s.batches)
 }
 
-func expiryError(b *accumulator.Batch, now clock.Instant) error {
+// troubleOf is why the batch's leader answers nothing, nil when that is not the connection's fault.
+func (s *Sender) troubleOf(b *accumulator.Batch) error {
+	return s.client.Trouble(s.meta.Cluster().Leader(b.Queue.Topic.Name, b.Queue.Partition), b.CreatedAt)
+}
+
+// unreached tells why the leader did not answer. Java's exception has no such cause: errors.Is and errors.As find what is
+// inside, the names of Java's causes leave it out.
+type unreached struct{ err error }
+
+func (u unreached) Error() string        { return u.err.Error() }
+func (u unreached) Is(target error) bool { return errors.Is(u.err, target) }
+func (u unreached) As(target any) bool   { return errors.As(u.err, target) }
+
+func expiryError(b *accumulator.Batch, now clock.Instant, trouble error) error {
+	var cause error = kerr.ErrTimeout
+	if trouble != nil {
+		cause = unreached{trouble}
+	}
 	return &kerr.Error{
 		Op: "send", Topic: b.Queue.Topic.Name, Partition: b.Queue.Partition, Code: kerr.RequestTimedOut, Class: kerr.ClassRetriable,
 		Msg: fmt.Sprintf("Expiring %d record(s) for %s-%d:%d ms has passed since batch creation. The request has not been sent, or no server response has been received yet.",
 			b.RecordCount(), b.Queue.Topic.Name, b.Queue.Partition, now.Sub(b.CreatedAt).Milliseconds()),
-		Err: kerr.ErrTimeout,
+		Err: cause,
 	}
 }
