@@ -423,3 +423,41 @@ func TestTopicsWithoutIDsAreNamed(t *testing.T) {
 		mustWait(t, mustSend(t, p, plain("v"), nil))
 	})
 }
+
+// Brokers that throttle us are not out of reach: metadata waits for the end of the throttling, the connections stay, and so does
+// what is in flight on them. (Here without idempotence, where a lost answer would show as a second copy.)
+func TestBrokersThatThrottleAreNotUnreachable(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		c.topic("u", 1)
+		wait := map[int]time.Duration{2: time.Second, 3: 5 * time.Second}
+		n := 0
+		c.on(kmsg.Produce, func(call *call) bool {
+			n++
+			c.mu.Lock()
+			resp := call.usual().(*kmsg.ProduceResponse)
+			c.mu.Unlock()
+			if n == 2 {
+				resp.ThrottleMillis = 10_000
+			}
+			pause := wait[n]
+			go func() { elapse(pause); call.answer(resp) }()
+			return true
+		})
+		p := c.producer(linger.EnableIdempotence(false), linger.Linger(0), linger.BatchSize(1))
+		a, b, d := strings.Repeat("a", 50), strings.Repeat("b", 50), strings.Repeat("d", 50) // each a batch of its own
+		mustWait(t, mustSend(t, p, plain(a), nil))
+		f, g := mustSend(t, p, plain(b), nil), mustSend(t, p, plain(d), nil)
+		dials := c.dials()
+		mustWait(t, f) // and with it comes the throttling
+		h := mustSend(t, p, rec{Topic: "u", Value: []byte("x")}, nil)
+		mustWait(t, g)
+		mustWait(t, h)
+		if n := c.dials() - dials; n != 0 {
+			t.Errorf("%d new connections", n)
+		}
+		if got := c.values("t", 0); !cmp.Equal(got, []string{a, b, d}) {
+			t.Errorf("the log has %v", got)
+		}
+	})
+}

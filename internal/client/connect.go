@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"linger/internal/clock"
@@ -136,15 +137,11 @@ func (m *Machine) Connecting() bool {
 	return false
 }
 
-// AnyReady reports whether a node of the cluster is connected and does not throttle us, however busy. As long as one is,
-// the cluster counts as reachable (Java: LeastLoadedNode.hasNodeAvailableOrConnectionReady).
-func (m *Machine) AnyReady(now clock.Instant) bool {
-	for _, n := range m.nodes {
-		if n.state == Ready && n.throttledUntil <= now {
-			return true
-		}
-	}
-	return false
+// AnyReady reports whether a node of the cluster is connected, however busy, and even if it throttles us. As long as one is,
+// the cluster counts as reachable (Java: LeastLoadedNode.hasNodeAvailableOrConnectionReady, which takes throttling nodes for
+// unreachable: whoever exceeds his quota loses his connections, with what is in flight on them, as soon as metadata is due).
+func (m *Machine) AnyReady() bool {
+	return slices.ContainsFunc(m.nodes, func(n *node) bool { return n.state == Ready })
 }
 
 // ConnectionDelay is how long to wait before looking at the node again: what is left of its back-off, the time a

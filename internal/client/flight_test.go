@@ -231,8 +231,11 @@ func TestThrottlingIsObeyed(t *testing.T) {
 	w.m.Throttle(w.now, 1, 500)
 	w.m.Throttle(w.now, 1, 200) // never shorter
 	w.m.Throttle(w.now, 1, 0)
-	if w.m.Ready(w.now, 1) || w.m.AnyReady(w.now) {
+	if w.m.Ready(w.now, 1) {
 		t.Error("a throttled node is ready")
+	}
+	if !w.m.AnyReady() {
+		t.Error("a cluster that throttles us counts as unreachable")
 	}
 	if d := w.m.ConnectionDelay(w.now, 1); d != 500*time.Millisecond {
 		t.Errorf("delay %v, want 500 ms", d)

@@ -57,7 +57,7 @@ func TestLeastLoadedPrefersReadyThenConnectingThenTheLongestUntried(t *testing.T
 	w.wantLeast(1, "both are full")
 	w.turn(closed(w.dial(1), errors.New("refused")))
 	w.wantLeast(0, "two are full and one backs off")
-	if !w.m.AnyReady(w.now) {
+	if !w.m.AnyReady() {
 		t.Error("the cluster counts as unreachable although two brokers are connected")
 	}
 }

@@ -43,10 +43,10 @@ func (s *Sender) fetchMetadata(now clock.Instant) {
 	s.send(now, node, req, metadataOwner{})
 }
 
-// noNode looks again later. Only when no node is connected, however busy, nor being connected is the cluster out of
+// noNode looks again later. Only when no node is connected, however busy or throttling, nor being connected is the cluster out of
 // reach, and the search starts over from bootstrap.servers (KIP-899).
 func (s *Sender) noNode(now clock.Instant) {
-	if s.client.AnyReady(now) || s.client.Connecting() {
+	if s.client.AnyReady() || s.client.Connecting() {
 		s.meta.Defer(now)
 		return
 	}
