@@ -2,6 +2,7 @@ package linger_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -41,7 +42,8 @@ type cluster struct {
 	logs    []logLine
 	checks  bool // sequences
 	racks   map[int32]string
-	login   *fakeLogin // nil: no SASL
+	login   *fakeLogin  // nil: no SASL
+	tls     *tls.Config // nil: plain text
 }
 
 type logLine struct {
@@ -246,7 +248,12 @@ func (c *cluster) dial(ctx context.Context, network, addr string) (net.Conn, err
 // connect opens a connection to the broker.
 func (c *cluster) connect(id int32) net.Conn {
 	ours, theirs := net.Pipe()
-	c.change(func() { c.conns[theirs] = id })
+	c.change(func() {
+		if c.tls != nil {
+			theirs = tls.Server(buffered(theirs), c.tls)
+		}
+		c.conns[theirs] = id
+	})
 	go c.serve(theirs, id)
 	return ours
 }

@@ -21,6 +21,8 @@ type block struct {
 
 var pemPattern = regexp.MustCompile(`(?s)-+BEGIN\s+([^-\r\n]+?)\s*-+\s(.*?)-+END\s+[^-\r\n]+-+`)
 
+var notBase64 = regexp.MustCompile(`[^a-zA-Z0-9+/=]`)
+
 // pemBlocks finds the entries whose label ends in what; other text is passed over.
 func pemBlocks(text, what string) ([]block, error) {
 	var found []block
@@ -38,8 +40,12 @@ func pemBlocks(text, what string) ([]block, error) {
 			body.WriteString(strings.Join(strings.Fields(line), ""))
 		}
 		var err error
-		if b.der, err = base64.StdEncoding.DecodeString(body.String()); err != nil {
-			return nil, flawed("", "a %s entry is not base64", what)
+		if b.der, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(body.String(), "=")); err != nil {
+			f := flawed("", "a %s entry is not base64", what)
+			if notBase64.MatchString(body.String()) {
+				f.java = "No matching " + what + " entries in PEM file"
+			}
+			return nil, f
 		}
 		found = append(found, b)
 	}
@@ -99,12 +105,15 @@ func pemKey(text string, p password) (crypto.PrivateKey, error) {
 
 func decryptKey(der []byte, password string) (key crypto.PrivateKey, err error) {
 	defer guard(&err)
+	if isOld(der) {
+		return decryptOld(der, password)
+	}
 	key, _, err = pkcs8.ParsePrivateKey(der, []byte(password))
 	switch {
 	case err == nil:
 		return key, nil
 	case strings.Contains(err.Error(), "incorrect password"):
-		return nil, flawed("Is ssl.key.password right?", "the private key can't be decrypted with ssl.key.password")
+		return nil, wrongKeyPassword()
 	}
 	return nil, flawed(toPKCS8, "the private key can't be decrypted: %v", err)
 }

@@ -66,7 +66,7 @@ func takeBlock(b *pem.Block, keys *[]any, certs *[]*x509.Certificate) error {
 
 // sortPKCS12 gives each key its chain: the file's order says nothing.
 func sortPKCS12(keys []any, certs []*x509.Certificate, password string) (*contents, error) {
-	s := &contents{}
+	s := &contents{mixed: len(certs) > len(keys)}
 	for _, key := range keys {
 		i := slices.IndexFunc(certs, func(c *x509.Certificate) bool { return belongs(key, c) })
 		if i < 0 {

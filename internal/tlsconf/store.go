@@ -15,6 +15,7 @@ type contents struct {
 	trusted  []*x509.Certificate
 	keys     []keyEntry
 	unmarked bool // PKCS12: there are certificates, but none is marked as trusted
+	mixed    bool // PKCS12: there are keys and other certificates, and nobody knows which of these are trusted
 }
 
 // keyEntry is a private key with its certificate chain, the key's own certificate first.
@@ -165,6 +166,10 @@ func (s *store) anchors() ([]*x509.Certificate, error) {
 	if err != nil {
 		return nil, s.failed(err)
 	}
+	if read.mixed {
+		return nil, s.failed(flawed("Make a store of the trusted certificates alone: keytool -importcert.",
+			"it is a PKCS12 store with a private key, so that trusted certificates can't be told from those that belong to the key"))
+	}
 	trusted := read.trusted
 	for _, e := range read.keys {
 		if len(e.chain) > 0 {
@@ -218,6 +223,8 @@ func readBinary(data []byte, kind string, p password) (*contents, error) {
 	const jceksMagic = "\xce\xce\xce\xce"
 	dual := strings.EqualFold(kind, "JKS") || strings.EqualFold(kind, "PKCS12")
 	switch {
+	case strings.EqualFold(kind, "JCEKS") && bytes.HasPrefix(data, []byte(jksMagic)):
+		return readJKS(data, p)
 	case strings.EqualFold(kind, "JCEKS") || dual && bytes.HasPrefix(data, []byte(jceksMagic)):
 		return nil, flawed("Convert it: keytool -importkeystore -srckeystore old -destkeystore new.p12 -deststoretype pkcs12.", "JCEKS can't be read")
 	case !dual:

@@ -33,7 +33,7 @@ func (v *verifier) verify(cs tls.ConnectionState) error {
 		return v.explain(leaf, err)
 	}
 	if v.checkHost && !isFor(leaf, v.host) {
-		return &x509HostError{leaf: leaf, host: v.host}
+		return &hostError{leaf: leaf, host: v.host}
 	}
 	return v.askBase(cs, chains)
 }
@@ -65,26 +65,30 @@ func isFor(cert *x509.Certificate, host string) bool {
 	if cert.VerifyHostname(host) == nil {
 		return true
 	}
-	isIP := strings.Contains(host, ":") || strings.Trim(host, "0123456789.") == ""
-	if isIP || len(cert.DNSNames) > 0 || cert.Subject.CommonName == "" {
+	if !goesByCommonName(cert, host) {
 		return false
 	}
 	common := x509.Certificate{DNSNames: []string{cert.Subject.CommonName}}
 	return common.VerifyHostname(host) == nil
 }
 
-// x509HostError is a certificate for other names than the one that was dialled.
-type x509HostError struct {
+func goesByCommonName(cert *x509.Certificate, host string) bool {
+	isIP := strings.Contains(host, ":") || strings.Trim(host, "0123456789.") == ""
+	return !isIP && len(cert.DNSNames) == 0 && cert.Subject.CommonName != ""
+}
+
+// hostError is a certificate for other names than the one that was dialled.
+type hostError struct {
 	leaf *x509.Certificate
 	host string
 }
 
-func (e *x509HostError) Error() string {
+func (e *hostError) Error() string {
 	names := e.leaf.DNSNames
 	for _, ip := range e.leaf.IPAddresses {
 		names = append(names[:len(names):len(names)], ip.String())
 	}
-	if len(e.leaf.DNSNames) == 0 && e.leaf.Subject.CommonName != "" {
+	if goesByCommonName(e.leaf, e.host) {
 		names = append(names[:len(names):len(names)], e.leaf.Subject.CommonName)
 	}
 	are := "for no name at all"

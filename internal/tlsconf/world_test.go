@@ -10,14 +10,12 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	"linger/internal/tlstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // now is the clock of all tests that do not say otherwise; certificates are valid at it.
-var now = tlstest.Birth.AddDate(5, 0, 0)
+var now = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // given are options as the configuration's parser hands them over. Secrets are hidden values.
 type given map[string]any

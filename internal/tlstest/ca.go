@@ -21,8 +21,8 @@ type CA struct {
 	t    testing.TB
 }
 
-// Birth is when all certificates begin unless they say otherwise; they end 20 years later.
-var Birth = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// Birth is when all certificates begin unless they say otherwise; they end 100 years later. Virtual time begins in 2000.
+var Birth = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // NewCA makes an authority of that common name.
 func NewCA(t testing.TB, name string) *CA {
@@ -113,7 +113,7 @@ func sign(t testing.TB, draft, parent *x509.Certificate, own, signer *ecdsa.Priv
 		draft.NotBefore = Birth
 	}
 	if draft.NotAfter.IsZero() {
-		draft.NotAfter = Birth.AddDate(20, 0, 0)
+		draft.NotAfter = Birth.AddDate(100, 0, 0)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, draft, parent, own.Public(), signer)
 	if err != nil {
