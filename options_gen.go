@@ -526,9 +526,6 @@ func SASLKerberosKinitCmd(s string) Option {
 // after which it is renewed.
 //
 // Default: 0.8.
-//
-// This version does not support it yet: there is no login by Kerberos. A value other than the default is a
-// configuration error.
 func SASLKerberosTicketRenewWindowFactor(f float64) Option {
 	return setFrom("sasl.kerberos.ticket.renew.window.factor", f, "SASLKerberosTicketRenewWindowFactor")
 }
@@ -536,9 +533,6 @@ func SASLKerberosTicketRenewWindowFactor(f float64) Option {
 // SASLKerberosTicketRenewJitter sets sasl.kerberos.ticket.renew.jitter. Random part added to the time of renewal.
 //
 // Default: 0.05.
-//
-// This version does not support it yet: there is no login by Kerberos. A value other than the default is a
-// configuration error.
 func SASLKerberosTicketRenewJitter(f float64) Option {
 	return setFrom("sasl.kerberos.ticket.renew.jitter", f, "SASLKerberosTicketRenewJitter")
 }
@@ -546,9 +540,6 @@ func SASLKerberosTicketRenewJitter(f float64) Option {
 // SASLKerberosMinTimeBeforeRelogin sets sasl.kerberos.min.time.before.relogin. Shortest time between two renewals.
 //
 // Default: 1m0s. Fractions of a millisecond are dropped.
-//
-// This version does not support it yet: there is no login by Kerberos. A value other than the default is a
-// configuration error.
 func SASLKerberosMinTimeBeforeRelogin(d time.Duration) Option {
 	return setFrom("sasl.kerberos.min.time.before.relogin", d.Milliseconds(), "SASLKerberosMinTimeBeforeRelogin")
 }

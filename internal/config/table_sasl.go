@@ -22,18 +22,16 @@ var keysOfSASL = []Key{
 		Doc: "Path of kinit.",
 	},
 	{
-		Name: "sasl.kerberos.ticket.renew.window.factor", Type: Double, Default: 0.8, Importance: Low, Group: Kerberos,
-		Status: Pending, Note: noKerberos, Option: "SASLKerberosTicketRenewWindowFactor",
+		Name: "sasl.kerberos.ticket.renew.window.factor", Type: Double, Default: 0.8, Importance: Low, Group: Kerberos, Option: "SASLKerberosTicketRenewWindowFactor",
 		Doc: "The part of a ticket's life after which it is renewed.",
 	},
 	{
-		Name: "sasl.kerberos.ticket.renew.jitter", Type: Double, Default: 0.05, Importance: Low, Group: Kerberos,
-		Status: Pending, Note: noKerberos, Option: "SASLKerberosTicketRenewJitter",
+		Name: "sasl.kerberos.ticket.renew.jitter", Type: Double, Default: 0.05, Importance: Low, Group: Kerberos, Option: "SASLKerberosTicketRenewJitter",
 		Doc: "Random part added to the time of renewal.",
 	},
 	{
 		Name: "sasl.kerberos.min.time.before.relogin", Type: Long, Default: int64(60000), Importance: Low, Group: Kerberos,
-		Unit: Millis, Status: Pending, Note: noKerberos, Option: "SASLKerberosMinTimeBeforeRelogin",
+		Unit: Millis, Option: "SASLKerberosMinTimeBeforeRelogin",
 		Doc: "Shortest time between two renewals.",
 	},
 	{
