@@ -12,11 +12,15 @@ import (
 //
 // When Wait returns, the record's callback has run.
 type Future struct {
-	result             *accumulator.Result
-	timestampMs        int64
-	index              int32
-	keySize, valueSize int32
+	result      *accumulator.Result
+	timestampMs int64
+	index       int32
+	sizes       sizes
 }
+
+// sizes of a record's key and value in bytes, -1 for null. They are a struct of their own because the compiler keeps a
+// Future in registers as long as it has no more than four fields.
+type sizes struct{ key, value int32 }
 
 // Wait blocks until the record has an outcome or ctx ends. With ctx's error the record is still on its way.
 //
@@ -50,7 +54,7 @@ func (f Future) outcome() (RecordMetadata, error) {
 	if err != nil {
 		return f.placeholder(), err
 	}
-	md := RecordMetadata{Topic: f.result.Topic(), Partition: f.result.Partition(), Offset: offset, KeySize: f.keySize, ValueSize: f.valueSize}
+	md := RecordMetadata{Topic: f.result.Topic(), Partition: f.result.Partition(), Offset: offset, KeySize: f.sizes.key, ValueSize: f.sizes.value}
 	ms := f.timestampMs
 	if logAppendMs >= 0 {
 		ms = logAppendMs
@@ -67,8 +71,18 @@ func (f Future) placeholder() RecordMetadata {
 // done adapts a Callback to what the accumulator calls.
 type done Callback
 
-// Done hands the outcome to the callback.
-func (d done) Done(o accumulator.Outcome) { d(metadataOf(&o), o.Err) }
+// Done hands the outcome to the callback. The metadata is made where it is handed over: it is larger than what a function
+// returns in registers, and a copy of it would wait for its fields to arrive in memory.
+func (d done) Done(o *accumulator.Outcome) {
+	if o.Err != nil {
+		d(metadataOf(o), o.Err)
+		return
+	}
+	d(RecordMetadata{
+		Topic: o.Topic, Partition: o.Partition, Offset: o.Offset, Timestamp: time.UnixMilli(o.TimestampMs),
+		KeySize: o.KeySize, ValueSize: o.ValueSize,
+	}, nil)
+}
 
 func metadataOf(o *accumulator.Outcome) RecordMetadata {
 	if o.Err != nil {

@@ -76,8 +76,8 @@ type acked[K, V any] struct {
 }
 
 // Done implements accumulator.Callback.
-func (a *acked[K, V]) Done(o accumulator.Outcome) {
-	md := metadataOf(&o)
+func (a *acked[K, V]) Done(o *accumulator.Outcome) {
+	md := metadataOf(o)
 	if a.callback != nil {
 		defer a.callback(md, o.Err)
 	}

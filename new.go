@@ -178,6 +178,7 @@ func (p *Producer[K, V]) plugIn(o *options, cfg *config.Config, key Serializer[K
 	if len(list) > 0 {
 		p.interceptors = &chain[K, V]{list: list, log: p.core.log}
 	}
+	p.plain = passesThrough(p.key) && passesThrough(p.value) && !p.choosesItself && p.interceptors == nil
 	return nil
 }
 
@@ -214,6 +215,7 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	c.coarse = clock.NewCoarse(c.clk)
 	c.maxBlock = clock.Ms(v.MaxBlockMs)
 	c.maxRequestSize, c.bufferMemory, c.ignoreKeys = v.MaxRequestSize, v.BufferMemory, v.IgnoreKeys
+	c.plainSize = int(min(int64(v.MaxRequestSize), v.BufferMemory)) - mostOverhead
 	c.closed = make(chan struct{})
 	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	c.buildMemory(v, codec, rng)

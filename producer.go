@@ -30,6 +30,7 @@ type Producer[K, V any] struct {
 	partitioner   Partitioner  // nil for the built-in logic
 	partitionerOf PartitionerOf[K, V]
 	choosesItself bool // one of the two is there
+	plain         bool // keys and values are bytes already, and nobody chooses or intercepts: see sendPlain
 }
 
 // core is the producer below the generic skin: it knows bytes alone.
@@ -46,6 +47,7 @@ type core struct {
 
 	maxBlock       time.Duration
 	maxRequestSize int
+	plainSize      int // of key and value together: up to here no limit needs a closer look
 	bufferMemory   int64
 	ignoreKeys     bool
 

@@ -24,15 +24,10 @@ import (
 //
 // Send is safe for concurrent use. The record's slices may be reused once it has returned.
 func (p *Producer[K, V]) Send(ctx context.Context, r Record[K, V], cb Callback) (Future, error) {
-	ctx = orBackground(ctx)
-	if p.interceptors != nil {
-		return p.sendIntercepted(ctx, r, cb, false)
+	if f, ok := p.sendPlain(&r, cb); ok {
+		return f, nil
 	}
-	d := draft{callback: cb}
-	if cb != nil {
-		d.entry.Callback = done(cb)
-	}
-	return p.send(ctx, &r, &d)
+	return p.sendStepwise(orBackground(ctx), &r, cb, false)
 }
 
 // SendSync sends r and waits for its outcome; the error is Send's or the outcome's. When ctx ends first the record may
@@ -43,6 +38,18 @@ func (p *Producer[K, V]) SendSync(ctx context.Context, r Record[K, V]) (RecordMe
 		return RecordMetadata{Topic: r.Topic, Partition: -1, Offset: -1, KeySize: -1, ValueSize: -1}, err
 	}
 	return f.Wait(ctx)
+}
+
+// sendStepwise is Send, or with never TrySend, for any record.
+func (p *Producer[K, V]) sendStepwise(ctx context.Context, r *Record[K, V], cb Callback, never bool) (Future, error) {
+	if p.interceptors != nil {
+		return p.sendIntercepted(ctx, *r, cb, never)
+	}
+	d := draft{callback: cb, never: never}
+	if cb != nil {
+		d.entry.Callback = done(cb)
+	}
+	return p.send(ctx, r, &d)
 }
 
 func (p *Producer[K, V]) sendIntercepted(ctx context.Context, r Record[K, V], cb Callback, never bool) (Future, error) {
@@ -146,7 +153,7 @@ func (c *core) append(ctx context.Context, timestamp time.Time, d *draft) (Futur
 	if a.Wake {
 		c.engine.Nudge()
 	}
-	return Future{result: a.Result, timestampMs: e.TimestampMs, index: a.Index, keySize: size(e.Key), valueSize: size(e.Value)}, nil
+	return Future{result: a.Result, timestampMs: e.TimestampMs, index: a.Index, sizes: sizes{size(e.Key), size(e.Value)}}, nil
 }
 
 // check refuses what needs no look at the cluster: a record that Java would not even construct, in the order of its
@@ -269,7 +276,7 @@ func (p *Producer[K, V]) refuse(r *Record[K, V], d *draft, err error) (Future, e
 	if !api {
 		return Future{}, err
 	}
-	return Future{result: accumulator.NewFailedResult(r.Topic, d.told, err), keySize: -1, valueSize: -1}, nil
+	return Future{result: accumulator.NewFailedResult(r.Topic, d.told, err), sizes: sizes{-1, -1}}, nil
 }
 
 // serialize is the bytes of v; byte slices pass as they are when no serializer stands in the way.

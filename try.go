@@ -13,17 +13,13 @@ import (
 // with ErrWouldBlock, once for each OnSend; serializers and a partitioner of the application's own are asked again. RoundRobin
 // gives its turn to the next record that is taken. While there is no memory for any record none of them is asked.
 func (p *Producer[K, V]) TrySend(r Record[K, V], cb Callback) (Future, error) {
+	if f, ok := p.sendPlain(&r, cb); ok {
+		return f, nil
+	}
 	if p.core.acc.Exhausted() && !p.core.acc.IsClosed() {
 		return Future{}, kerr.ErrWouldBlock
 	}
-	if p.interceptors != nil {
-		return p.sendIntercepted(context.Background(), r, cb, true)
-	}
-	d := draft{callback: cb, never: true}
-	if cb != nil {
-		d.entry.Callback = done(cb)
-	}
-	return p.send(context.Background(), &r, &d)
+	return p.sendStepwise(context.Background(), &r, cb, true)
 }
 
 // untake undoes what a try has left behind when the record was not taken.

@@ -19,7 +19,8 @@ import (
 // kerr.ErrIllegalArgument when the record can never fit buffer.memory; ctx's within kerr.ErrInterrupted.
 // Appended.Partition and e.Partition name the partition even then.
 func (a *Accumulator) Append(ctx context.Context, t *Topic, partition int32, e *Entry, budget time.Duration) (r Appended, err error) {
-	if t.tryAppend(partition, e, &r) {
+	e.Partition = partition
+	if t.AppendOpen(e, &r) {
 		return r, nil
 	}
 	return a.appendSlow(ctx, t, partition, e, a.o.Clock.Now().Add(budget), true)
@@ -27,20 +28,22 @@ func (a *Accumulator) Append(ctx context.Context, t *Topic, partition int32, e *
 
 // TryAppend is Append that never waits: where Append would, it fails with kerr.ErrWouldBlock.
 func (a *Accumulator) TryAppend(t *Topic, partition int32, e *Entry) (r Appended, err error) {
-	if t.tryAppend(partition, e, &r) {
+	e.Partition = partition
+	if t.AppendOpen(e, &r) {
 		return r, nil
 	}
 	return a.appendSlow(context.Background(), t, partition, e, 0, false)
 }
 
-// tryAppend is the path of nearly every record: the open batch has room. Whatever is out of the ordinary (no open batch,
-// no room, an older generation, the producer closed, a sticky choice that another append replaced) is left to appendSlow,
-// and nothing has happened then.
+// AppendOpen is the path of nearly every record: the open batch of e.Partition has room. Whatever is out of the ordinary (no
+// open batch, no room, an older generation, the producer closed, a sticky choice that another append replaced) is left to
+// Append: ok is false and nothing has happened then.
 //
 // One lock, one load of the admission word under it, one copy of the record: no clock, no allocation, no channel. r is
-// filled field by field where the caller returns it: an Appended is too large for registers, and each copy of one waits
+// filled field by field where the caller has it: an Appended is too large for registers, and each copy of one waits
 // for its fields to arrive in memory.
-func (t *Topic) tryAppend(p int32, e *Entry, r *Appended) (ok bool) {
+func (t *Topic) AppendOpen(e *Entry, r *Appended) (ok bool) {
+	p := e.Partition
 	var choice *partition.Choice
 	var view *partition.View
 	if p == AnyPartition {
@@ -54,7 +57,6 @@ func (t *Topic) tryAppend(p int32, e *Entry, r *Appended) (ok bool) {
 	if q == nil {
 		return false
 	}
-	e.Partition = p
 	q.mu.Lock()
 	b := q.open
 	// An open batch was opened under a word that admitted it; if the word is the same now, it still does.
@@ -80,6 +82,7 @@ func (t *Topic) tryAppend(p int32, e *Entry, r *Appended) (ok bool) {
 		t.sticky.Update(choice, view, bytes, filled)
 	}
 	q.mu.Unlock()
+	e.Partition = p
 	if filled {
 		r.Wake = q.signal()
 	}

@@ -1,7 +1,7 @@
 package accumulator
 
-// Callback hears of one record, on the delivery goroutine.
-type Callback interface{ Done(o Outcome) }
+// Callback hears of one record, on the delivery goroutine. The outcome is good until Done returns.
+type Callback interface{ Done(o *Outcome) }
 
 // Outcome is what became of one record. With Err the other numbers are -1, as in Java: nothing is known of the record
 // but where it was meant to go.
@@ -62,14 +62,16 @@ type Completion struct {
 	stage *Generation
 }
 
-// Outcome is what record i's callback is told.
-func (c *Completion) Outcome(i int32) Outcome {
+// Outcome makes o what record i's callback is told. For all records of a batch the same o is used: with the batch taken,
+// each record costs what differs from the one before.
+func (c *Completion) Outcome(i int32, o *Outcome) {
 	if c.Ending.failed() {
 		if err := c.Ending.ErrAt(i); err != nil {
-			return Outcome{
+			*o = Outcome{
 				Topic: c.Result.topic, Partition: c.Result.partition,
 				Offset: -1, TimestampMs: -1, KeySize: -1, ValueSize: -1, Err: err,
 			}
+			return
 		}
 	}
 	slot := &c.Slots[i]
@@ -77,10 +79,9 @@ func (c *Completion) Outcome(i int32) Outcome {
 	if ms < 0 {
 		ms = c.timestamp(i)
 	}
-	return Outcome{
-		Topic: c.Result.topic, Partition: c.Result.partition, Offset: c.Ending.OffsetAt(i), TimestampMs: ms,
-		KeySize: slot.KeySize, ValueSize: slot.ValueSize,
-	}
+	o.Topic, o.Partition, o.Err = c.Result.topic, c.Result.partition, nil
+	o.Offset, o.TimestampMs = c.Ending.OffsetAt(i), ms
+	o.KeySize, o.ValueSize = slot.KeySize, slot.ValueSize
 }
 
 func (c *Completion) timestamp(i int32) int64 {

@@ -28,11 +28,11 @@ type numbered struct {
 	to *numbers
 }
 
-func (c numbered) Done(o Outcome) {
+func (c numbered) Done(o *Outcome) {
 	if _, again := c.to.outcomes[c.n]; again {
 		c.to.twice = append(c.to.twice, c.n)
 	}
-	c.to.outcomes[c.n] = o
+	c.to.outcomes[c.n] = *o
 	c.to.order = append(c.to.order, c.n)
 }
 

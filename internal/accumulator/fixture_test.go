@@ -172,7 +172,9 @@ func (f *fixture) finish(b *Batch, base int64) {
 func deliver(c *Completion) {
 	for i := range c.Slots {
 		if cb := c.Slots[i].Callback; cb != nil {
-			cb.Done(c.Outcome(int32(i)))
+			var o Outcome
+			c.Outcome(int32(i), &o)
+			cb.Done(&o)
 		}
 	}
 	c.Finish()

@@ -176,7 +176,7 @@ func TestManyAppendersLoseAndDoubleNothing(t *testing.T) {
 
 type counter struct{ n atomic.Int64 }
 
-func (c *counter) Done(Outcome) { c.n.Add(1) }
+func (c *counter) Done(*Outcome) { c.n.Add(1) }
 
 // ACC-03 by other means, the barrier: when Flush returns, no append of an older generation is unfinished, and what its Done waits for is
 // everything that had been accepted before.

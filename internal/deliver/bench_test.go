@@ -8,7 +8,7 @@ import (
 
 type ignore struct{}
 
-func (ignore) Done(accumulator.Outcome) {}
+func (ignore) Done(*accumulator.Outcome) {}
 
 // BenchmarkDeliver is one record's callback: its outcome and the call.
 func BenchmarkDeliver(b *testing.B) {

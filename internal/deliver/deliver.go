@@ -26,6 +26,8 @@ type Deliverer struct {
 	record int // in taken[batch]: callbacks before it have run
 	silent int // delivered, not yet reported
 
+	outcome accumulator.Outcome // what the callback at hand is told
+
 	goroutine atomic.Uint64 // the number of the delivery goroutine
 
 	mu      sync.Mutex
@@ -139,7 +141,8 @@ func (d *Deliverer) call(c *accumulator.Completion) {
 	}()
 	for ; d.record < len(c.Slots); d.record++ {
 		if cb := c.Slots[d.record].Callback; cb != nil {
-			cb.Done(c.Outcome(int32(d.record)))
+			c.Outcome(int32(d.record), &d.outcome)
+			cb.Done(&d.outcome)
 		}
 	}
 }

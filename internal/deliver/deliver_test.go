@@ -45,7 +45,7 @@ func newWorld() *world {
 
 type callback func(o accumulator.Outcome)
 
-func (f callback) Done(o accumulator.Outcome) { f(o) }
+func (f callback) Done(o *accumulator.Outcome) { f(*o) }
 
 // send appends one record and returns its future.
 func (w *world) send(t *testing.T, partition int32, f callback) accumulator.Appended {

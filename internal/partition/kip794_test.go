@@ -237,14 +237,17 @@ func TestConcurrentFirstCallersAgreeOnOneChoice(t *testing.T) { // PART-16
 func TestConcurrentAppendsToAChoiceLoseNoBytes(t *testing.T) { // PART-28
 	s := NewSticky(1<<30, false, "", sequence())
 	c := s.Peek(threePartitions)
-	const appenders, each = 4, 500_000 // several turns of the scheduler
+	const appenders, each = 4, 100_000 // several turns of the scheduler
+	var queue sync.Mutex               // of the choice's partition: Update is called with it held
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	for range appenders {
 		wg.Go(func() {
 			<-start
 			for range each {
+				queue.Lock()
 				s.Update(c, threePartitions, 3, false)
+				queue.Unlock()
 			}
 		})
 	}
@@ -259,6 +262,7 @@ func TestConcurrentAppendsToAChoiceLoseNoBytes(t *testing.T) { // PART-28
 func TestLoadTableIsReplacedWhileChoicesAreDrawn(t *testing.T) { // PART-15
 	s := NewSticky(1, false, "", rand.New(&lockedSource{src: rand.NewPCG(1, 1)}).Int32)
 	done := make(chan struct{})
+	var locks [3]sync.Mutex // of the partitions
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
@@ -272,7 +276,11 @@ func TestLoadTableIsReplacedWhileChoicesAreDrawn(t *testing.T) { // PART-15
 				if p := c.Partition(); p < 0 || p > 2 {
 					t.Errorf("partition %d of 3", p)
 				}
-				s.Update(c, threePartitions, 1, true)
+				locks[c.Partition()].Lock()
+				if !s.Changed(c) {
+					s.Update(c, threePartitions, 1, true)
+				}
+				locks[c.Partition()].Unlock()
 			}
 		})
 	}

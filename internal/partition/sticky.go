@@ -6,14 +6,14 @@ import "sync/atomic"
 // comparing pointers shows a switch even when the same partition was drawn again.
 type Choice struct {
 	partition int32
-	produced  atomic.Int32
+	produced  int32 // guarded by the lock of the partition's queue, since it is counted with each record
 }
 
 // Partition is the chosen partition, -1 when the topic had none.
 func (c *Choice) Partition() int32 { return c.partition }
 
-// Produced is how many bytes went to this choice so far.
-func (c *Choice) Produced() int32 { return c.produced.Load() }
+// Produced is how many bytes went to this choice so far. As Update it is for the holder of the queue lock.
+func (c *Choice) Produced() int32 { return c.produced }
 
 // Sticky is the built-in partitioner of one topic. Any goroutine may call Peek and Changed, holding nothing; Update is
 // called holding the queue lock of the choice's partition; UpdateLoad by the sender alone.
@@ -72,8 +72,8 @@ func (s *Sticky) Update(c *Choice, v *View, appended int, enableSwitch bool) (sw
 	if c == nil {
 		return false
 	}
-	produced := c.produced.Add(int32(appended))
-	if produced >= s.size*2 || (enableSwitch && produced >= s.size) {
+	c.produced += int32(appended)
+	if c.produced >= s.size*2 || (enableSwitch && c.produced >= s.size) {
 		s.current.Store(&Choice{partition: s.draw(v)})
 		return true
 	}

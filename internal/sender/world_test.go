@@ -181,7 +181,9 @@ func (w *world) deliver(c *accumulator.Completion) {
 	w.sayf("%s %s-%d %d records offset %d", text, c.Result.Topic(), c.Result.Partition(), len(c.Slots), c.Ending.BaseOffset)
 	for i := range c.Slots {
 		if cb := c.Slots[i].Callback; cb != nil {
-			cb.Done(c.Outcome(int32(i)))
+			var o accumulator.Outcome
+			c.Outcome(int32(i), &o)
+			cb.Done(&o)
 		}
 	}
 	c.Finish()

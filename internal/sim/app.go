@@ -270,7 +270,7 @@ func (a *app) closeByForce() {
 }
 
 // Done is the callback.
-func (s *sent) Done(o accumulator.Outcome) {
+func (s *sent) Done(o *accumulator.Outcome) {
 	w := s.w
 	w.trace.note(w.now, "callback", "record %d, offset %d", int64(s.id), o.Offset)
 	w.trace.text(w.now, "callback", "record %d: %v", s.id, o.Err)
@@ -278,7 +278,7 @@ func (s *sent) Done(o accumulator.Outcome) {
 		w.fail("record %d: callback %d; first %v, now %v", s.id, s.calls, s.outcome.Err, o.Err)
 		return
 	}
-	s.outcome = o
+	s.outcome = *o
 	if int(s.id) >= len(w.app.records) || w.app.records[s.id] != s {
 		w.fail("record %d: its append failed, and its callback runs", s.id)
 		return
@@ -289,8 +289,8 @@ func (s *sent) Done(o accumulator.Outcome) {
 	if s.appended.Result.Ready(s.appended.Index) {
 		w.fail("record %d: its future is done before its callback has run", s.id)
 	}
-	s.checkOutcome(&o)
-	w.countOutcome(&o)
+	s.checkOutcome(o)
+	w.countOutcome(o)
 }
 
 func (s *sent) checkOutcome(o *accumulator.Outcome) {

@@ -165,7 +165,9 @@ func (w *world) deliver(n int) {
 	for i := range n {
 		c := &l.undelivered[i]
 		for r := range c.Slots {
-			c.Slots[r].Callback.Done(c.Outcome(int32(r)))
+			var o accumulator.Outcome
+			c.Outcome(int32(r), &o)
+			c.Slots[r].Callback.Done(&o)
 		}
 		c.Finish()
 	}
