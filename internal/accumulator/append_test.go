@@ -169,7 +169,7 @@ func TestPostponedSwitchHappensOnceAllBatchesAreFull(t *testing.T) {
 
 // PART-28: appends that race for one choice lose none of its bytes, which the queue's lock guards.
 func TestConcurrentAppendsToAChoiceCountEachByte(t *testing.T) {
-	f := newFixture(t, setup{batchSize: 64 << 20, memory: 128 << 20, linger: time.Second})
+	f := newFixture(t, setup{batchSize: 4 << 20, memory: 8 << 20, linger: time.Second})
 	f.setCluster(leaders4, nil, nil)
 	choice := f.topic.sticky.Peek(f.topic.View())
 	var wg sync.WaitGroup
