@@ -121,7 +121,7 @@ func TestFastAppendSeesThatTheStickyChoiceChangedBeforeTheLock(t *testing.T) {
 	q.mu.Lock()
 	done := make(chan Appended)
 	go func() { done <- mustAppend(t, f, AnyPartition, 10) }()
-	untilWaitingForALock("tryAppend")
+	untilWaitingForALock("AppendOpen")
 	if !f.topic.sticky.Update(choice, f.topic.View(), 500, true) {
 		t.Error("the choice did not change")
 	}
