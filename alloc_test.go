@@ -63,7 +63,7 @@ func TestAllocationsOfTheWholeWayAreAmortized(t *testing.T) {
 	r := rec{Topic: "t", Value: []byte(strings.Repeat("v", 100))}
 	ctx := context.Background()
 	const n = 100_000
-	wantAllocs(t, 0.05, n, func() {
+	wantAllocs(t, 0.01, n, func() {
 		for range n {
 			if _, err := p.Send(ctx, r, cb); err != nil {
 				t.Fatal(err)

@@ -247,13 +247,12 @@ func (a *Accumulator) addGrowing(b *Batch, e *Entry, r *Appended) bool {
 // openBatch makes a new last batch out of m with e as its first record, which always fits. The caller holds the lock.
 func (a *Accumulator) openBatch(s *step, e *Entry, m *memory, created clock.Instant, r *Appended) {
 	q := s.queue
-	b := a.batches.get()
+	b := a.batches.get(s.t.Name, q.Partition)
 	b.Queue, b.word, b.order = q, s.word, q.opened*pieceUnit
 	b.charge, b.slots = len(m.first), a.slots.get()
 	q.opened++
 	q.lastCreated = max(q.lastCreated, created)
 	b.CreatedAt, b.LastAttempt = q.lastCreated, q.lastCreated
-	b.result = newResult(s.t.Name, q.Partition)
 	b.stage = a.gens.join(s.word)
 	b.builder.Reset(m.first, m.limit, a.compresses(), s.t.ratio.Ratio())
 	for _, chunk := range m.more {

@@ -160,7 +160,7 @@ func (b *Batch) add(e *Entry) (start int) {
 	return start
 }
 
-// keep adds the slot of the record that begins at start. It is filled in place: see tryAppend.
+// keep adds the slot of the record that begins at start. It is filled in place: see AppendOpen.
 func (b *Batch) keep(e *Entry, start int) {
 	n := len(b.slots)
 	if n == cap(b.slots) {

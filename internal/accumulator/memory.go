@@ -132,22 +132,35 @@ const (
 	maxIdleSlots   = 1 << 17 // over all idle slices: 4 MiB
 )
 
-// batchStore keeps batches for reuse.
+// batchStore keeps batches for reuse. Their Results are not used again, but made several at a time: a future that is kept
+// keeps that many.
 type batchStore struct {
-	mu   sync.Mutex
-	idle []*Batch
+	mu      sync.Mutex
+	idle    []*Batch
+	results []Result
 }
 
-func (s *batchStore) get() *Batch {
+const resultsAtOnce = 16
+
+// get is a new batch of a partition, with its Result.
+func (s *batchStore) get(topic string, partition int32) *Batch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var b *Batch
 	if n := len(s.idle); n > 0 {
-		b := s.idle[n-1]
+		b = s.idle[n-1]
 		s.idle[n-1] = nil
 		s.idle = s.idle[:n-1]
-		return b
+	} else {
+		b = &Batch{epoch: -1}
 	}
-	return &Batch{epoch: -1}
+	if len(s.results) == 0 {
+		s.results = make([]Result, resultsAtOnce)
+	}
+	b.result = &s.results[0]
+	s.results = s.results[1:]
+	b.result.topic, b.result.partition = topic, partition
+	return b
 }
 
 func (s *batchStore) put(b *Batch) {

@@ -49,13 +49,9 @@ type piece struct {
 	result *Result
 }
 
-func newResult(topic string, partition int32) *Result {
-	return &Result{topic: topic, partition: partition}
-}
-
 // NewFailedResult is a Result that ended with err before there was a batch. The partition is -1 when none was chosen.
 func NewFailedResult(topic string, partition int32, err error) *Result {
-	r := newResult(topic, partition)
+	r := &Result{topic: topic, partition: partition}
 	r.ending = Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}
 	r.state.Store(resultDone)
 	return r

@@ -78,10 +78,9 @@ func (s *Schedule) cutTo(b *Batch, limit, count int) (pieces []*Batch) {
 
 // newPiece is an empty piece that begins with record i of b. Its memory is not the pool's; it gets a part of b's charge.
 func (s *Schedule) newPiece(b *Batch, i, limit, rawLeft int) *Batch {
-	p := s.acc.batches.get()
+	p := s.acc.batches.get(b.Queue.Topic.Name, b.Queue.Partition)
 	p.Queue, p.word, p.stage, p.piece = b.Queue, b.word, b.stage, true
 	p.CreatedAt, p.LastAttempt, p.order = b.CreatedAt, b.CreatedAt, b.order+int64(i)
-	p.result = newResult(b.Queue.Topic.Name, b.Queue.Partition)
 	p.slots = s.acc.slots.get()
 	room := min(limit, record.BatchOverhead+rawLeft+record.MaxRecordOverhead)
 	p.builder.Reset(make([]byte, room), limit, s.acc.compresses(), b.Queue.Topic.ratio.Ratio())

@@ -26,6 +26,7 @@ type Sticky struct {
 	current atomic.Pointer[Choice]
 	load    atomic.Pointer[LoadTable] // nil: uniform choice
 	builder loadBuilder               // the sender's
+	spare   []Choice                  // not chosen yet: whoever replaces the current choice takes one
 }
 
 // NewSticky returns the partitioner of a topic that stays with a partition for about batchSize bytes (sizes below 1 count
@@ -74,11 +75,25 @@ func (s *Sticky) Update(c *Choice, v *View, appended int, enableSwitch bool) (sw
 	}
 	c.produced += int32(appended)
 	if c.produced >= s.size*2 || (enableSwitch && c.produced >= s.size) {
-		s.current.Store(&Choice{partition: s.draw(v)})
+		s.current.Store(s.next(v))
 		return true
 	}
 	return false
 }
+
+// next makes a choice. Choices are made many at a time, since each batch may need one. Only the holder of the current
+// choice's lock comes here, and hands what it leaves over with the new choice.
+func (s *Sticky) next(v *View) *Choice {
+	if len(s.spare) == 0 {
+		s.spare = make([]Choice, choicesAtOnce)
+	}
+	c := &s.spare[0]
+	s.spare = s.spare[1:]
+	c.partition = s.draw(v)
+	return c
+}
+
+const choicesAtOnce = 32
 
 // draw uses up exactly one random number.
 func (s *Sticky) draw(v *View) int32 {

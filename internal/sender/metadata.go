@@ -131,7 +131,8 @@ func hintedNodes(resp *wire.ProduceResponse) []metadata.Node {
 func (s *Sender) publish() {
 	if id := s.whoami(); id != s.identity {
 		s.identity = id
-		s.fx.Identity = &id
+		published := id // a copy, so that a turn without news costs no memory
+		s.fx.Identity = &published
 	}
 	if v := s.meta.View(); v != nil && v.Version != s.viewVersion {
 		s.viewVersion = v.Version
