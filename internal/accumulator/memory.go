@@ -37,7 +37,8 @@ func (a *Accumulator) allocate(ctx context.Context, e *Entry, deadline clock.Ins
 	case !block:
 		return memory{}, kerr.ErrWouldBlock
 	}
-	defer a.starve()()
+	inside := a.starve()
+	defer a.sated(inside)
 	buf, err = a.o.Pool.Allocate(ctx, limit, max(0, deadline.Sub(a.o.Clock.Now())))
 	if err != nil {
 		return memory{}, err
@@ -51,7 +52,8 @@ func (a *Accumulator) allocateChunks(ctx context.Context, need, limit int, deadl
 		if !block {
 			return memory{}, kerr.ErrWouldBlock
 		}
-		defer a.starve()()
+		inside := a.starve()
+		defer a.sated(inside)
 		chunks, err = a.o.Pool.AllocateChunks(ctx, nil, need, max(0, deadline.Sub(a.o.Clock.Now())))
 		if errors.Is(err, kerr.ErrBufferExhausted) {
 			a.o.Pool.CountExhausted()
@@ -75,16 +77,21 @@ func (a *Accumulator) Exhausted() bool {
 	return a.o.Pool.Available() < int64(a.batchSize)
 }
 
-// starve makes the engine send whatever holds memory, ready or not, until the returned function is called.
-func (a *Accumulator) starve() func() {
-	inside := int32(0)
+// starve makes the engine send whatever holds memory, ready or not, until sated is called with what it returns: 1 for a
+// caller inside a callback.
+func (a *Accumulator) starve() (inside int32) {
 	if a.o.InCallback != nil && a.o.InCallback() {
 		inside = 1
 	}
 	a.starving.Add(1)
 	a.callbacks.Add(inside)
 	a.nudge()
-	return func() { a.starving.Add(-1); a.callbacks.Add(-inside) }
+	return inside
+}
+
+func (a *Accumulator) sated(inside int32) {
+	a.starving.Add(-1)
+	a.callbacks.Add(-inside)
 }
 
 // giveBack returns memory that no batch was opened with.

@@ -29,14 +29,14 @@ func (p *Pool) Allocate(ctx context.Context, size int, maxBlock time.Duration) (
 	}
 	w := p.join(int64(size), 0)
 	p.mu.Unlock()
-	err := p.await(ctx, w, maxBlock, func() error {
+	b, _, err := p.await(ctx, w, maxBlock, nil, func() error {
 		p.exhausted.Add(1)
 		return p.errExhausted(size, maxBlock)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.materialize(w.buf, size)
+	return p.materialize(b, size)
 }
 
 // TryAllocate is Allocate without waiting: ok is false when there is too little memory, and nothing was taken. Like

@@ -28,11 +28,11 @@ func (p *Pool) AllocateChunks(ctx context.Context, dst [][]byte, size int, maxBl
 	}
 	w := p.join(int64(count)*int64(p.poolable), count)
 	p.mu.Unlock()
-	err = p.await(ctx, w, maxBlock, func() error { return p.errExhaustedChunks(count, maxBlock) })
+	_, chunks, err := p.await(ctx, w, maxBlock, dst, func() error { return p.errExhaustedChunks(count, maxBlock) })
 	if err != nil {
 		return dst, err
 	}
-	return p.materializeChunks(append(dst, w.chunks...), len(dst), count), nil
+	return p.materializeChunks(chunks, len(dst), count), nil
 }
 
 // TryAllocateChunks is AllocateChunks that never stands in line: ok is false, and nothing was taken, when there is too

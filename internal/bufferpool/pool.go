@@ -44,6 +44,7 @@ type Pool struct {
 	free      [][]byte // each of exactly poolable bytes; the hot end is the last
 	allowance int64    // bytes neither lent nor in a free buffer
 	waiters   queue
+	idle      []*waiter // to be used again
 	closed    bool
 }
 

@@ -3,6 +3,8 @@ package bufferpool
 import (
 	"context"
 	"time"
+
+	"linger/internal/clock"
 )
 
 // A waiter is one caller in line. The pool's mu guards all of it but wake.
@@ -15,15 +17,27 @@ type waiter struct {
 
 	err        error // how it ended, once it left the queue; nil for well
 	left       bool
-	wake       chan struct{} // closed when it left
+	wake       chan struct{} // holds one token once it left
+	timer      clock.Timer
 	prev, next *waiter
 }
+
+// maxIdleWaiters bounds the waiters that are kept for the next wait. A producer that is held up by its brokers waits for
+// each batch anew.
+const maxIdleWaiters = 16
 
 // join puts a request for need bytes at the end of the line; in wantCount chunks, or in one buffer when that is 0. It
 // collects nothing yet, even when it is the first: as in Java, what there was too little of stays for a smaller newcomer
 // until memory next comes back.
 func (p *Pool) join(need int64, wantCount int) *waiter {
-	w := &waiter{need: need, wantCount: wantCount, wake: make(chan struct{})}
+	var w *waiter
+	if last := len(p.idle) - 1; last >= 0 {
+		w = p.idle[last]
+		p.idle = p.idle[:last]
+	} else {
+		w = &waiter{wake: make(chan struct{}, 1)}
+	}
+	w.need, w.wantCount = need, wantCount
 	p.waiters.push(w)
 	p.waiting.Add(1)
 	return w
@@ -34,29 +48,46 @@ func (p *Pool) leave(w *waiter, err error) {
 	p.waiters.remove(w)
 	p.waiting.Add(-1)
 	w.err, w.left = err, true
-	close(w.wake)
+	w.wake <- struct{}{}
+}
+
+// forget ends the use of a waiter that has left; its buffers are taken. The caller holds mu.
+func (p *Pool) forget(w *waiter) {
+	select {
+	case <-w.wake: // who gave up did not hear that
+	default:
+	}
+	if len(p.idle) < maxIdleWaiters {
+		*w = waiter{wake: w.wake, timer: w.timer, chunks: w.chunks[:0]}
+		p.idle = append(p.idle, w)
+	}
 }
 
 // await waits until w has been served, maxBlock has passed, ctx has ended or the pool was closed, whichever is first; a
-// request that was served in the same moment counts as served. exhausted makes the error of a time-out.
+// request that was served in the same moment counts as served. It returns the buffer, if one filled the request at once, or
+// appends the chunks to dst; w may not be looked at any more. exhausted makes the error of a time-out.
 //
 // A sleeping waiter is woken once, when its wait is over, so there is no remaining time to compute anew.
-func (p *Pool) await(ctx context.Context, w *waiter, maxBlock time.Duration, exhausted func() error) error {
+func (p *Pool) await(ctx context.Context, w *waiter, maxBlock time.Duration, dst [][]byte, exhausted func() error) (buf []byte, chunks [][]byte, err error) {
 	start := p.clk.Now()
-	timer := p.clk.NewTimer(maxBlock)
-	defer timer.Stop()
+	if w.timer == nil {
+		w.timer = p.clk.NewTimer(maxBlock)
+	} else {
+		w.timer.Reset(maxBlock)
+	}
 	var giveUp func() error
 	select {
 	case <-w.wake:
-	case <-timer.C():
+	case <-w.timer.C():
 		giveUp = exhausted
 	case <-ctx.Done():
 		giveUp = func() error { return errInterrupted(ctx) }
 	}
+	w.timer.Stop()
 	p.waitNs.Add(max(0, int64(p.clk.Now().Sub(start))))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !w.left {
+	if giveUp != nil && !w.left {
 		// The text of the error tells what was available, which doesn't count what w had collected.
 		err := giveUp()
 		p.giveBackCollected(w)
@@ -64,7 +95,9 @@ func (p *Pool) await(ctx context.Context, w *waiter, maxBlock time.Duration, exh
 		p.serve()
 	}
 	p.check()
-	return w.err
+	buf, chunks, err = w.buf, append(dst, w.chunks...), w.err
+	p.forget(w)
+	return buf, chunks, err
 }
 
 // giveBackCollected returns what w had so far; others are not served yet.
@@ -74,7 +107,8 @@ func (p *Pool) giveBackCollected(w *waiter) {
 	for _, c := range w.chunks {
 		putPoison(c)
 	}
-	w.collected, w.chunks = 0, nil
+	clear(w.chunks)
+	w.collected, w.chunks = 0, w.chunks[:0]
 }
 
 // serve hands what is available to the waiters, the first one first, and lets go who has all.

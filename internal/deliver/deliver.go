@@ -29,6 +29,7 @@ type Deliverer struct {
 	outcome accumulator.Outcome // what the callback at hand is told
 
 	goroutine atomic.Uint64 // the number of the delivery goroutine
+	busy      atomic.Bool   // callbacks may be running
 
 	mu      sync.Mutex
 	more    sync.Cond // something was pushed, or the end
@@ -103,15 +104,20 @@ func (d *Deliverer) take() bool {
 		if d.stopped {
 			return false
 		}
+		d.busy.Store(false)
 		d.more.Wait()
 	}
+	d.busy.Store(true)
 	d.queue, d.taken, d.batch = d.taken[:0], d.queue, 0
 	return true
 }
 
-// OnDeliveryGoroutine reports whether the caller is inside a callback (KIP-1118 needs to know for flush). It costs about a
-// microsecond, so it is for calls that are rare.
+// OnDeliveryGoroutine reports whether the caller is inside a callback (KIP-1118 needs to know for flush). While
+// callbacks run it costs about a microsecond, so it is for calls that are rare.
 func (d *Deliverer) OnDeliveryGoroutine() bool {
+	if !d.busy.Load() {
+		return false
+	}
 	n := inside.Goroutine()
 	return n != 0 && n == d.goroutine.Load()
 }

@@ -142,8 +142,8 @@ func TestSlowPeerWithASmallReceiveBufferGetsNoWrittenBeforeItReads(t *testing.T)
 	tr.Wait()
 }
 
-// What a request costs here: the memory of the answer's frame, nothing else.
-func TestOneAllocationPerRequestTheFrame(t *testing.T) {
+// What a request costs here: its part of the memory that answers are cut from, nothing else.
+func TestARequestCostsAPartOfAnAllocation(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the race detector allocates")
 	}
@@ -164,13 +164,16 @@ func TestOneAllocationPerRequestTheFrame(t *testing.T) {
 	in.want(t, link.Up)
 	body := bytes.Repeat([]byte("x"), 100)
 	orders := []link.Order{writeOrder(1, 1, binary.BigEndian.AppendUint32(nil, 100), body)}
-	got := testing.AllocsPerRun(200, func() {
-		tr.Do(orders)
-		<-in // Written and Received, in either order
-		<-in
+	const requests = 100
+	got := testing.AllocsPerRun(10, func() {
+		for range requests {
+			tr.Do(orders)
+			<-in // Written and Received, in either order
+			<-in
+		}
 	})
-	if got != 1 {
-		t.Errorf("a request and its answer allocate %v times, want 1", got)
+	if most := float64(requests / 20); got > most {
+		t.Errorf("%d requests and their answers allocate %v times, want at most %v", requests, got, most)
 	}
 }
 
