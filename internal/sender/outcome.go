@@ -119,9 +119,14 @@ func (s *Sender) end(b *accumulator.Batch, e accumulator.Ending) {
 	if b.Ended() {
 		return
 	}
-	s.fx.Completions = append(s.fx.Completions, s.sched.Complete(b, e))
+	c, before := s.sched.Complete(b, e), len(s.fx.Completions)
 	s.count(b, e) // behind Complete: until then an open batch may still grow
-	s.undelivered++
+	if s.o.Faults.CallBackAtOnce {
+		s.fx.Completions = append(s.fx.Completions, c)
+	} else {
+		s.fx.Completions = s.sched.InOrder(b, c, s.fx.Completions)
+	}
+	s.undelivered += len(s.fx.Completions) - before
 	if s.o.Faults.FreeAtExpiry {
 		s.sched.DropHolder(b)
 	}
