@@ -84,7 +84,7 @@ func TestTheOptionsOfAJavaClient(t *testing.T) {
 			standard(func(o *options) { o.keytab, o.principal = "/k", "me/host@R" }), "",
 		},
 		"the service's name in the module": {
-			`useKeyTab=true keyTab="file:/k" principal="me" serviceName="kafka";`, nil,
+			`useKeyTab=true keyTab="file:/k" principal="me" serviceName="kafka";`, map[string]string{keyService: "null", "sasl.kerberos.ticket.renew.jitter": "null"},
 			standard(func(o *options) { o.keytab, o.principal = "/k", "me" }), "",
 		},
 		"a ticket of kinit":             {`useTicketCache=true;`, service, standard(func(o *options) { o.cache = "/from/environment" }), ""},

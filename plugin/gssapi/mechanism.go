@@ -3,6 +3,7 @@ package gssapi
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -133,6 +134,8 @@ const (
 
 func optionsOf(values map[string]string) (options, error) {
 	var o options
+	values = maps.Clone(values)
+	maps.DeleteFunc(values, func(_, v string) bool { return v == "null" }) // what linger shows of an option without a value
 	text := strings.TrimSpace(values[keyJAAS])
 	if text == "" {
 		return o, errors.New(keyJAAS + ` is not set; GSSAPI needs a login: ` + sasl.GSSAPIModule +
