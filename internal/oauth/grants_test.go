@@ -246,7 +246,7 @@ func TestTheLayersOfAnAssertion(t *testing.T) {
 	}
 	raw, _ := base64.RawURLEncoding.DecodeString(strings.Split(got.fields.Get("assertion"), ".")[1])
 	wantText(t, string(raw), `"n":12345678901234567890`)
-	if uuid() == uuid() {
+	if one, other := uuid(), uuid(); one == other {
 		t.Error("two assertions have the same number")
 	}
 }

@@ -18,7 +18,7 @@ func TestATokenDoesNotPrintItsValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"%v": fmt.Sprintf("%v", token), "%+v": fmt.Sprintf("%+v", token), "%#v": fmt.Sprintf("%#v", token), "%s": fmt.Sprintf("%s", token),
+		"%v": fmt.Sprintf("%v", token), "%+v": fmt.Sprintf("%+v", token), "%#v": fmt.Sprintf("%#v", token), "String": token.String(),
 		"pointer": fmt.Sprintf("%+v", &token), "log": log.String(), "json": string(asJSON),
 	} {
 		if strings.Contains(got, "s3cret") || !strings.Contains(got, "me") {

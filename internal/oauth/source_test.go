@@ -104,7 +104,7 @@ func TestATokenIsReplacedAheadOfTimeWithoutAnybodyAsking(t *testing.T) {
 		wantToken(t, s, "A")
 		time.Sleep(48*time.Minute - 1)
 		wantToken(t, s, "A")
-		time.Sleep(2)
+		time.Sleep(2 * time.Nanosecond)
 		synctest.Wait()
 		wantToken(t, s, "B")
 		time.Sleep(48 * time.Minute)
