@@ -41,7 +41,7 @@ func TestWhatOfTheBrokerIsChecked(t *testing.T) {
 		"the common name, when there is nothing":     {ca.Issue("plain.example", nil), "plain.example", false, nil},
 		"a common name that is not the host":         {ca.Issue("plain.example", nil), "other.example", false, []string{"is for plain.example, not for other.example"}},
 		"the common name besides another name":       {ca.Issue("plain.example", nil, "kafka.example"), "plain.example", false, []string{"is for kafka.example, not for plain.example"}},
-		"an address as the common name":              {ca.Issue("10.1.2.3", nil), "10.1.2.3", false, []string{"wrong host name"}},
+		"an address as the common name":              {ca.Issue("10.1.2.3", nil), "10.1.2.3", false, []string{"wrong host name", "is for no name at all"}},
 		"no name at all":                             {ca.Issue("", nil), "kafka.example", false, []string{"is for no name at all"}},
 		"through an authority in between":            {long, "kafka.example", false, nil},
 		"an authority in between that is left out":   {alone, "kafka.example", false, []string{"unknown authority", "CN=middle", "ssl.truststore.location"}},
