@@ -29,7 +29,7 @@ const (
 )
 
 // ReauthMs is how long a login is good for on the listener Reauth.
-const ReauthMs = 2000
+const ReauthMs = 5000
 
 // Users are the names that can log in by password, with their passwords.
 func Users() map[string]string {
