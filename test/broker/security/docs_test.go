@@ -37,7 +37,7 @@ func TestThePagesPropertiesWork(t *testing.T) {
 			topic := c.NewTopic(t, 1, nil)
 			listener, text := realise(t, s, example)
 			t.Logf("on %s:\n%s", listener, text)
-			p := connect(t, javaFile(t, c, listener, text), pluggedIn(text)...)
+			p := connect(t, javaFile(t, c, listener, text), pluggedIn(s, text)...)
 			if _, err := p.SendSync(within(t, soon), record{Topic: topic, Value: []byte("v")}); err != nil {
 				t.Error(err)
 			}

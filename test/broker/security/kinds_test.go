@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linger"
+	"linger/plugin/gssapi"
 	"linger/test/broker/kafkatest"
 )
 
@@ -17,7 +18,6 @@ import (
 type kind struct {
 	listener string
 	text     func(t *testing.T, s *kafkatest.Secure) string // what client.properties says of it
-	opts     []linger.Option                                // what has no key
 }
 
 const (
@@ -35,7 +35,7 @@ func kinds() map[string]kind {
 	all := map[string]kind{
 		"PLAINTEXT": {listener: "PLAINTEXT", text: lines("")},
 	}
-	for _, more := range []map[string]kind{tlsKinds(), passwordKinds(), tokenKinds()} {
+	for _, more := range []map[string]kind{tlsKinds(), passwordKinds(), tokenKinds(), kerberosKinds()} {
 		for name, k := range more {
 			all[name] = k
 		}
@@ -143,7 +143,8 @@ func TestAJavaClientsFileWorksAsItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, c := secure(t)
 			topic := c.NewTopic(t, 1, nil)
-			p := connect(t, javaFile(t, c, k.listener, k.text(t, s)), k.opts...)
+			text := k.text(t, s)
+			p := connect(t, javaFile(t, c, k.listener, text), pluggedIn(s, text)...)
 			ctx := within(t, soon)
 			want := []string{"first", "second", "third"}
 			for _, v := range want {
@@ -158,5 +159,26 @@ func TestAJavaClientsFileWorksAsItIs(t *testing.T) {
 	}
 }
 
+func kerberosKinds() map[string]kind {
+	const login = "security.protocol=%s\nsasl.mechanism=GSSAPI\nsasl.kerberos.service.name=kafka\nsasl.jaas.config=" + kerberosModule
+	byKeytab := func(s *kafkatest.Secure, protocol string) string {
+		return fmt.Sprintf(login+"\\\n    useKeyTab=true storeKey=true \\\n    keyTab=\"%s\" \\\n    principal=\"alice@%s\";\n", protocol, s.KDC.Keytab("alice"), kafkatest.Realm)
+	}
+	return map[string]kind{
+		"GSSAPI, key table": {listener: kafkatest.SASL, text: func(_ *testing.T, s *kafkatest.Secure) string { return byKeytab(s, "SASL_PLAINTEXT") }},
+		"GSSAPI over TLS": {listener: kafkatest.SASLTLS, text: func(_ *testing.T, s *kafkatest.Secure) string {
+			return byKeytab(s, "SASL_SSL") + fmt.Sprintf(trustCA, s.Path("ca.pem"))
+		}},
+		"GSSAPI, kinit's ticket": {listener: kafkatest.SASL, text: func(t *testing.T, s *kafkatest.Secure) string {
+			return fmt.Sprintf(login+"useTicketCache=true ticketCache=\"%s\";\n", "SASL_PLAINTEXT", ticketCache(t, s))
+		}},
+	}
+}
+
 // pluggedIn are the plug-ins that the text of a client.properties needs.
-func pluggedIn(string) []linger.Option { return nil }
+func pluggedIn(s *kafkatest.Secure, text string) []linger.Option {
+	if !strings.Contains(text, "sasl.mechanism=GSSAPI") {
+		return nil
+	}
+	return []linger.Option{linger.WithSASLMechanism(&gssapi.Mechanism{Krb5Conf: s.KDC.Config()})}
+}

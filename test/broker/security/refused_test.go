@@ -206,8 +206,8 @@ func TestB27RecordsInTheBufferMeetAnotherProtocol(t *testing.T) {
 			way.to(c.AddrsOf(r.bad)[0])
 			flush(ctx, t, p)
 			for _, f := range futures {
-				if _, err := f.Wait(ctx); !errors.Is(err, r.want) || errors.Is(err, linger.ErrInterrupted) {
-					t.Errorf("%v, want %v", err, r.want)
+				if _, err := f.Wait(ctx); !errors.Is(err, r.want) || errors.Is(err, linger.ErrInterrupted) || !strings.Contains(err.Error(), r.says) {
+					t.Errorf("%v, want %v that mentions %q", err, r.want, r.says)
 				}
 			}
 			if got := values(t, c, topic); len(got) != 1 {
