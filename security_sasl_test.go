@@ -342,14 +342,15 @@ func TestAListenerThatWantsALoginIsNamed(t *testing.T) {
 func TestABrokerThatComesBackWantsNoLogin(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
-		n := 0
-		c.on(kmsg.Metadata, func(call *call) bool {
-			if n++; n > 2 {
+		hangUp := func(call *call) bool {
+			if c.dials() > 2 {
 				return false
 			}
 			call.hangUp()
 			return true
-		})
+		}
+		c.on(kmsg.Metadata, hangUp)
+		c.on(kmsg.InitProducerID, hangUp)
 		p := c.producer()
 		if _, err := p.SendSync(t.Context(), linger.Record[[]byte, []byte]{Topic: "t"}); err != nil {
 			t.Error(err)
