@@ -44,7 +44,6 @@ func (s *Schedule) expireQueue(q *Queue, now clock.Instant, dst []*Batch) []*Bat
 			b.holder = HeldByNobody
 		}
 		b.late = true
-		q.expired = append(q.expired, b)
 		dst = append(dst, b)
 	}
 	g := s.glance(q, now)

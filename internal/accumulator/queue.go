@@ -31,9 +31,6 @@ type Queue struct {
 	// Muted: nothing may be drained, whatever else holds.
 	Muted bool
 
-	held    []held   // completions that wait for older batches, oldest first
-	expired []*Batch // taken out of the queue by Expired and not ended yet
-
 	known  bool  // the Schedule has seen the queue
 	order  int32 // in which it did
 	state  queueState

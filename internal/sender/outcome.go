@@ -119,14 +119,9 @@ func (s *Sender) end(b *accumulator.Batch, e accumulator.Ending) {
 	if b.Ended() {
 		return
 	}
-	c, before := s.sched.Complete(b, e), len(s.fx.Completions)
+	s.fx.Completions = append(s.fx.Completions, s.sched.Complete(b, e))
 	s.count(b, e) // behind Complete: until then an open batch may still grow
-	if s.o.Faults.CallBackAtOnce {
-		s.fx.Completions = append(s.fx.Completions, c)
-	} else {
-		s.fx.Completions = s.sched.InOrder(b, c, s.fx.Completions)
-	}
-	s.undelivered += len(s.fx.Completions) - before
+	s.undelivered++
 	if s.o.Faults.FreeAtExpiry {
 		s.sched.DropHolder(b)
 	}

@@ -72,14 +72,10 @@ func (s *Sender) sendTo(now clock.Instant, node int32) {
 // firstTopicIDVersion of Produce names topics by id (KIP-516).
 const firstTopicIDVersion = 13
 
-// mostHeld bounds how many completions of a partition may wait for an older batch before no new batch of it is sent. With
-// idempotence the sequences keep it to a few.
-const mostHeld = 100
-
 // MaySend is the schedule's question under the queue lock: may this batch leave now?
 func (s *Sender) MaySend(q *accumulator.Queue, b *accumulator.Batch) bool {
 	if s.txn == nil {
-		return b.Attempts > 0 || q.Held() < mostHeld
+		return true
 	}
 	if !b.Stamp.Has && q.Seq.InFlight() > 0 && !q.Seq.Proven(s.txn.ProducerID()) {
 		return false // better than Java: a partition's first batch goes alone, see Proven

@@ -51,8 +51,6 @@ type Faults struct {
 	RequeueAtTail bool
 	// FreeAtExpiry sends an expired batch's memory home while a request still holds it.
 	FreeAtExpiry bool
-	// CallBackAtOnce delivers a batch before older ones of its partition have ended.
-	CallBackAtOnce bool
 }
 
 // Sender is the step machine. Only one goroutine may call it.

@@ -304,7 +304,6 @@ type plog struct {
 	producers map[int64]*producer
 	sent      map[sequenceKey]uint32 // checksum of the batch that came with it first
 	undecided int                    // records in the log whose callbacks have not run
-	called    int32                  // the record whose callback ran last
 	appended  []*sent                // what the application appended, in order
 	ended     int                    // of those, how many from the front on have had their callbacks
 }
