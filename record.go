@@ -59,8 +59,10 @@ type RecordMetadata struct {
 func (m RecordMetadata) HasOffset() bool { return m.Offset >= 0 }
 
 // Callback hears how one record ended: err is nil exactly when the broker has it (with acks=0: when it was written to
-// the connection). Callbacks of one partition run in the order of the records, on the producer's delivery goroutine;
-// one that blocks holds up the others. Only a broker can change that order, when it acknowledges a batch before an older
-// one: without idempotence and with several requests in flight, or after it wrote a batch and answered with an error. A record refused inside Send is called back on the caller's goroutine before
-// Send returns.
+// the connection). Callbacks of one partition run in the order in which brokers answer, which is the order of the records,
+// on the producer's delivery goroutine; one that blocks holds up the others. Only a broker can change that order, as with
+// Java, when it acknowledges a batch before an older one: without idempotence and with several requests in flight, or
+// after it wrote a batch and answered with an error. The order in the log does not suffer.
+//
+// A record refused inside Send is called back on the caller's goroutine before Send returns.
 type Callback func(md RecordMetadata, err error)
