@@ -33,6 +33,7 @@ func TestWhatOfTheBrokerIsChecked(t *testing.T) {
 		"in other letters, with a dot at the end":    {good, "Kafka.Example.", false, nil},
 		"a name that a star stands for":              {good, "b7.brokers.example", false, nil},
 		"two names for one star":                     {good, "a.b.brokers.example", false, []string{"wrong host name"}},
+		"a star for a part of a label":               {ca.Issue("broker", nil, "b*.example"), "b7.example", false, []string{"wrong host name"}},
 		"an address that is in it":                   {good, "10.1.2.3", false, nil},
 		"an IPv6 address with its zone":              {good, "::1%eth0", false, nil},
 		"another name":                               {good, "evil.example", false, []string{"wrong host name", "is for kafka.example, *.brokers.example, 10.1.2.3, ::1, not for evil.example"}},

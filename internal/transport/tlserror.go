@@ -36,6 +36,7 @@ func (e *TLSError) JavaException() string { return "SslAuthenticationException" 
 
 const (
 	hintPlain  = "is security.protocol right? It says that this listener speaks TLS"
+	hintOther  = "does this listener speak TLS, or ask for a login? See security.protocol"
 	hintTLS    = "set security.protocol=SSL, or SASL_SSL"
 	hintNoCert = "the broker asks for a certificate of the client and got none: set ssl.keystore.location, or ssl.keystore.key with " +
 		"ssl.keystore.certificate.chain; a certificate that is set is left out when none of the authorities that the broker names has signed it"
@@ -70,7 +71,12 @@ func (c *connection) readFailed(err error, answers int) error {
 	switch {
 	case c.secured == nil && errors.Is(err, wire.ErrSpeaksTLS):
 		return &TLSError{"the peer speaks TLS; " + hintTLS, err}
-	case c.secured == nil || answers > 0:
+	case answers > 0:
+		return err
+	case c.secured == nil && errors.Is(err, io.EOF):
+		// Listeners that speak TLS, or want a login first, may hang up without a word. It is told, and tried again as ever.
+		return fmt.Errorf("%w, before its first answer (%s)", err, hintOther)
+	case c.secured == nil:
 		return err
 	case isAlert(err):
 		return c.secured.refused(err)

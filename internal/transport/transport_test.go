@@ -98,6 +98,7 @@ func TestClosedComesOnceWithTheFirstReason(t *testing.T) {
 		end    func(tr *Transport, peer net.Conn)
 		dial   DialFunc // nil: in memory
 		want   error    // nil: none
+		text   string   // of the reason, a part
 		wantUp bool
 	}{
 		{
@@ -110,6 +111,7 @@ func TestClosedComesOnceWithTheFirstReason(t *testing.T) {
 			name:   "peer closes between frames",
 			end:    func(_ *Transport, peer net.Conn) { peer.Close() },
 			want:   io.EOF,
+			text:   "does this listener speak TLS, or ask for a login? See security.protocol",
 			wantUp: true,
 		},
 		{
@@ -206,6 +208,9 @@ func TestClosedComesOnceWithTheFirstReason(t *testing.T) {
 				e := wantEnd(t)
 				if !errors.Is(e.Err, tt.want) {
 					t.Errorf("got reason %v, want %v", e.Err, tt.want)
+				}
+				if tt.text != "" && !strings.Contains(e.Err.Error(), tt.text) {
+					t.Errorf("the reason %v does not say %q", e.Err, tt.text)
 				}
 				// The link is gone: orders for it do nothing.
 				do(tr, writeOrder(1, 1, []byte("late")), closeOrder(1, nil))
