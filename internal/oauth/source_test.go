@@ -171,12 +171,19 @@ func TestAFirstFetchThatFailsIsTriedAgainByTheNextLoginOnly(t *testing.T) {
 }
 
 func TestATokenWithoutAnExpiryIsUsedOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *Source, p *provider, _ *notes) {
+	inBubble(t, func(t *testing.T, s *Source, p *provider, log *notes) {
 		p.life = 0
 		wantToken(t, s, "A")
 		wantToken(t, s, "B")
+		p.fail(errors.New("it rains"))
+		if _, err := s.Token(background()); err == nil {
+			t.Error("there is a token")
+		}
 		time.Sleep(time.Hour)
-		wantAsked(t, p, 0, 0)
+		wantAsked(t, p, 0, 0, 0)
+		if log.String() != "" {
+			t.Errorf("logged %s", log)
+		}
 	})
 }
 
@@ -226,6 +233,27 @@ func TestCloseEndsAFetchUnderWayAndWaitsForIt(t *testing.T) {
 		_ = s.Close()
 		if log.String() != "" {
 			t.Errorf("logged %s", log)
+		}
+	})
+}
+
+// Close may come between a Token and the goroutine that would have fetched for it.
+func TestCloseReleasesWhoWaitsForAFetchThatNeverBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, _ := optionsOf(t, nil)
+		o.Fetch = (&provider{}).fetch
+		s := sourceOf(t, o)
+		s.started = true
+		close(s.done) // as if the goroutine had seen the end first
+		result := make(chan error, 1)
+		go func() {
+			_, err := s.Token(background())
+			result <- err
+		}()
+		synctest.Wait()
+		_ = s.Close()
+		if err := <-result; !errors.Is(err, errClosed) {
+			t.Errorf("got %v", err)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -345,34 +346,37 @@ func TestTicketsAreKeptAndRenewed(t *testing.T) {
 }
 
 func TestWaitingForAKDCEndsWithTheContextAndCloseWaits(t *testing.T) {
-	l, _, _, _ := kdc(t, clock.Real(), options{factor: 0.8})
-	release, asked := make(chan struct{}), l.ask
-	l.ask = func(p string) (grant, error) { <-release; return asked(p) }
-	m := &Mechanism{service: "kafka", login: l}
-	s, err := m.Session("host.")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Next(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	closed := make(chan struct{})
-	go func() { _ = m.Close(); close(closed) }()
-	select {
-	case <-closed:
-		t.Error("closed while a KDC is asked")
-	default:
-	}
-	close(release)
-	<-closed
-	if _, err := m.Session("host"); err == nil {
-		t.Error("a session after Close")
-	}
-	if _, err := s.Next(t.Context(), nil); err == nil {
-		t.Error("a ticket after Close")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		l, _, _, _ := kdc(t, clock.Real(), options{factor: 0.8})
+		release, asked := make(chan struct{}), l.ask
+		l.ask = func(p string) (grant, error) { <-release; return asked(p) }
+		m := &Mechanism{service: "kafka", login: l}
+		s, err := m.Session("host.")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.Next(ctx, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		closed := make(chan struct{})
+		go func() { _ = m.Close(); close(closed) }()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Error("closed while a KDC is asked")
+		default:
+		}
+		if _, err := m.Session("host"); err == nil {
+			t.Error("a session after Close")
+		}
+		if _, err := s.Next(t.Context(), nil); err == nil {
+			t.Error("a ticket after Close")
+		}
+		close(release)
+		<-closed
+	})
 }
 
 func TestACacheThatCannotBeUsedIsExplained(t *testing.T) {
