@@ -122,7 +122,7 @@ func (p *Producer[K, V]) Flush(ctx context.Context) error {
 	case <-c.engine.Done():
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: flush: %w", kerr.ErrInterrupted, ctx.Err())
+		return kerr.Interrupted(ctx, "the outcomes of what is flushed")
 	}
 }
 

@@ -58,7 +58,8 @@ var (
 	ErrFenced = kerr.ErrFenced
 	// ErrWouldBlock: TrySend found no metadata or no memory; nothing was taken.
 	ErrWouldBlock = kerr.ErrWouldBlock
-	// ErrInterrupted: the context ended while a call waited; ctx's error is visible too.
+	// ErrInterrupted: the context ended while a call waited; its error and its cause are visible too. Nothing is lost: the same call
+	// may be made again with another context, so the class is ClassRetriable.
 	ErrInterrupted = kerr.ErrInterrupted
 )
 

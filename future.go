@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linger/internal/accumulator"
+	"linger/internal/kerr"
 )
 
 // Future is the pending outcome of one record. It is a small value: copy it freely. Its methods are safe for
@@ -22,7 +23,8 @@ type Future struct {
 // Future in registers as long as it has no more than four fields.
 type sizes struct{ key, value int32 }
 
-// Wait blocks until the record has an outcome or ctx ends. With ctx's error the record is still on its way.
+// Wait blocks until the record has an outcome or ctx ends. With ctx's error, within an ErrInterrupted, the record is still
+// on its way.
 //
 // The error is what the callback got: a *ProducerError for whatever brokers and time-outs say. Metadata names topic and
 // partition in any case.
@@ -30,7 +32,7 @@ func (f Future) Wait(ctx context.Context) (RecordMetadata, error) {
 	ctx = orBackground(ctx)
 	if f.result == nil {
 		<-ctx.Done()
-		return RecordMetadata{Partition: -1, Offset: -1, KeySize: -1, ValueSize: -1}, ctx.Err()
+		return RecordMetadata{Partition: -1, Offset: -1, KeySize: -1, ValueSize: -1}, kerr.Interrupted(ctx, "the outcome of no record")
 	}
 	if err := f.result.Wait(ctx, f.index); err != nil {
 		return f.placeholder(), err

@@ -97,7 +97,7 @@ func (r *Result) Wait(ctx context.Context, i int32) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return kerr.Interrupted(ctx.Err())
+			return kerr.Interrupted(ctx, "the record's outcome")
 		}
 	}
 }

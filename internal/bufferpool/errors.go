@@ -1,8 +1,6 @@
 package bufferpool
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,15 +9,6 @@ import (
 
 func errClosed() error {
 	return kerr.ErrClosedAllocating
-}
-
-// errInterrupted keeps both visible to errors.Is: how ctx ended, and the cause that whoever ended it gave.
-func errInterrupted(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if !errors.Is(cause, err) {
-		err = fmt.Errorf("%w: %w", err, cause)
-	}
-	return kerr.Interrupted(err)
 }
 
 // errExhausted is made under the lock, before the waiter's collected memory goes back.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linger/internal/clock"
+	"linger/internal/kerr"
 )
 
 // A waiter is one caller in line. The pool's mu guards all of it but wake.
@@ -81,7 +82,7 @@ func (p *Pool) await(ctx context.Context, w *waiter, maxBlock time.Duration, dst
 	case <-w.timer.C():
 		giveUp = exhausted
 	case <-ctx.Done():
-		giveUp = func() error { return errInterrupted(ctx) }
+		giveUp = func() error { return kerr.Interrupted(ctx, "memory (buffer.memory)") }
 	}
 	w.timer.Stop()
 	p.waitNs.Add(max(0, int64(p.clk.Now().Sub(start))))

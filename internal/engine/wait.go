@@ -51,7 +51,7 @@ func (e *Engine) WaitTopic(ctx context.Context, name string, partition int32, bu
 			}
 		case <-timer.C():
 		case <-ctx.Done():
-			return nil, 0, e.clk.Now().Sub(start), fmt.Errorf("%w: waiting for metadata of topic %s: %w", kerr.ErrInterrupted, name, ctx.Err())
+			return nil, 0, e.clk.Now().Sub(start), kerr.Interrupted(ctx, "metadata of topic "+name)
 		case <-e.acc.Closed():
 			return nil, 0, e.clk.Now().Sub(start), kerr.ErrClosedDuringSend
 		}

@@ -42,8 +42,8 @@ func TestErrorsIsAnswers(t *testing.T) {
 		"a wrong password is authentication":                     {&Error{Code: SASLAuthenticationFailed}, ErrAuthentication, true},
 		"a wrong password is not authorization":                  {&Error{Code: SASLAuthenticationFailed}, ErrAuthorization, false},
 		"no code is no authorization":                            {&Error{}, ErrAuthorization, false},
-		"an interrupted wait shows the context's error":          {Interrupted(context.DeadlineExceeded), context.DeadlineExceeded, true},
-		"an interrupted wait is interrupted":                     {Interrupted(context.Canceled), ErrInterrupted, true},
+		"an interrupted wait shows the context's error":          {Interrupted(ended(context.DeadlineExceeded), "it"), context.DeadlineExceeded, true},
+		"an interrupted wait is interrupted":                     {Interrupted(ended(context.Canceled), "it"), ErrInterrupted, true},
 		"the error that broke a transaction is seen through":     {fmt.Errorf("%w: %w", ErrInErrorState, &Error{Code: ProducerFenced}), ErrFenced, true},
 		"a lost connection is the protocol's network exception":  {&Error{Code: NetworkException}, ErrDisconnected, true},
 		"an unknown code is itself":                              {&Error{Code: 1234}, &Error{Code: 1234}, true},
@@ -78,7 +78,7 @@ func TestWhatIsToldOfAnError(t *testing.T) {
 		"an exhausted buffer without a code": {&Error{Err: ErrBufferExhausted}, "BufferExhaustedException", true, RequestTimedOut, ClassRetriable},
 		"a record too large":                 {ErrRecordTooLarge, "RecordTooLargeException", true, MessageTooLarge, ClassFatal},
 		"an invalid topic":                   {ErrInvalidTopic, "InvalidTopicException", true, InvalidTopicException, ClassInvalidConfiguration},
-		"an interrupted wait":                {Interrupted(context.Canceled), "InterruptException", false, UnknownServerError, ClassFatal},
+		"an interrupted wait":                {Interrupted(ended(context.Canceled), "it"), "InterruptException", false, UnknownServerError, ClassRetriable},
 		"a context's own error":              {context.DeadlineExceeded, "InterruptException", false, UnknownServerError, ClassFatal},
 		"a failed serializer":                {fmt.Errorf("%w: %w", ErrSerialization, cause), "SerializationException", false, UnknownServerError, ClassFatal},
 		"closed before":                      {ErrClosed, "IllegalStateException", false, UnknownServerError, ClassFatal},
@@ -122,7 +122,7 @@ func TestCausesAreNamedBehindWhatTheyCaused(t *testing.T) {
 		"so is a narrower sentinel":        {&Error{Code: RequestTimedOut, Err: ErrBufferExhausted}, []string{"BufferExhaustedException"}},
 		"an error state and what led here": {fmt.Errorf("%w: %w", ErrInErrorState, &Error{Code: ProducerFenced}), []string{"KafkaException", "ProducerFencedException"}},
 		"a code with another as its cause": {&Error{Code: TransactionAbortable, Err: &Error{Code: RequestTimedOut}}, []string{"TransactionAbortableException", "TimeoutException"}},
-		"an interruption is told once":     {Interrupted(context.Canceled), []string{"InterruptException"}},
+		"an interruption is told once":     {Interrupted(ended(context.Canceled), "it"), []string{"InterruptException"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -229,4 +229,32 @@ func descends(s, from *Situation) bool {
 		}
 	}
 	return false
+}
+
+// ended is a context that ended with err, which is context.Canceled or context.DeadlineExceeded.
+func ended(err error) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 0)
+	if err == context.Canceled {
+		ctx, cancel = context.WithCancel(context.Background())
+	}
+	cancel()
+	return ctx
+}
+
+func TestAnInterruptedWaitTellsTheContextsCause(t *testing.T) {
+	cause := errors.New("the machine goes down")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	err := Interrupted(ctx, "metadata")
+	if want := "interrupted: waiting for metadata: context canceled: the machine goes down"; err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	if !errors.Is(err, cause) || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrInterrupted) {
+		t.Errorf("%v does not show how the context ended, and why", err)
+	}
+	cancelled, end := context.WithCancel(t.Context())
+	end()
+	if got, want := Interrupted(cancelled, "metadata").Error(), "interrupted: waiting for metadata: context canceled"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -1,6 +1,10 @@
 package kerr
 
-import "fmt"
+import (
+	"context"
+	"errors"
+	"fmt"
+)
 
 // Situation is the type of the sentinels: a thing that only the client knows, under the name that Java gives it. Its
 // values are the variables below and nothing else.
@@ -96,10 +100,10 @@ var (
 		exception: "BufferExhaustedException", code: RequestTimedOut, class: ClassRetriable, parent: ErrTimeout,
 	}
 	// ErrInterrupted: the caller's context ended while a call waited; wrapped together with the context's error
-	// by Interrupted.
+	// by Interrupted. Producer and record are as well as before: the call may be made again with a context that lives.
 	ErrInterrupted = &Situation{
 		text:      "interrupted",
-		exception: "InterruptException", class: ClassFatal,
+		exception: "InterruptException", class: ClassRetriable,
 	}
 	// ErrWouldBlock: TrySend would have had to wait. Nothing was taken. Java has no such call.
 	ErrWouldBlock = &Situation{
@@ -167,5 +171,12 @@ var (
 	}
 )
 
-// Interrupted is ErrInterrupted with the context's error visible to errors.Is.
-func Interrupted(cause error) error { return fmt.Errorf("%w: %w", ErrInterrupted, cause) }
+// Interrupted is ErrInterrupted for ctx, which has ended in a wait for what. Visible to errors.Is are how it ended, and the
+// cause that whoever ended it gave.
+func Interrupted(ctx context.Context, what string) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if !errors.Is(cause, err) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return fmt.Errorf("%w: waiting for %s: %w", ErrInterrupted, what, err)
+}
