@@ -94,6 +94,7 @@ func (c *core) report() Report {
 	r := Report{Delivered: t.RecordsDelivered, Failed: t.RecordsFailed, Aborted: t.RecordsAborted, Refused: c.refused.Load(), Retried: t.RecordRetries}
 	select {
 	case <-c.engine.Done():
+		c.acc.Settle()
 		r.BytesLeft = c.pool.Total() - c.pool.Available()
 	default:
 		r.Unfinished = true // batches, and with them memory, are still on their way

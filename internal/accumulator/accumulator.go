@@ -79,6 +79,7 @@ type Accumulator struct {
 	topicsMu sync.Mutex // guards the making of topics, and cluster
 	cluster  *metadata.Cluster
 
+	lending   sync.RWMutex // held for reading by appends that may have memory of their own
 	closeOnce sync.Once
 	closed    chan struct{}
 

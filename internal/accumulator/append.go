@@ -93,12 +93,20 @@ func (t *Topic) AppendOpen(e *Entry, r *Appended) (ok bool) {
 // admission word changed under it. Memory is taken at most once and kept over rounds; what no batch was opened with goes
 // back at the end.
 func (a *Accumulator) appendSlow(ctx context.Context, t *Topic, p int32, e *Entry, deadline clock.Instant, block bool) (Appended, error) {
-	var m memory
-	r, err := a.rounds(ctx, t, p, e, deadline, block, &m)
-	a.giveBack(&m)
+	r, err := a.lent(ctx, t, p, e, deadline, block)
 	if err != nil && r.Wake {
 		a.nudge() // the caller does not look at r after an error
 	}
+	return r, err
+}
+
+// lent is rounds with memory of its own, which is a batch's or the pool's again when it returns; see Settle.
+func (a *Accumulator) lent(ctx context.Context, t *Topic, p int32, e *Entry, deadline clock.Instant, block bool) (Appended, error) {
+	a.lending.RLock()
+	defer a.lending.RUnlock()
+	var m memory
+	r, err := a.rounds(ctx, t, p, e, deadline, block, &m)
+	a.giveBack(&m)
 	return r, err
 }
 
