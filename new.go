@@ -272,8 +272,6 @@ func (c *core) newSender(connections client.Options, cfg *config.Config, unresol
 
 func clientOptions(cfg *config.Config, rng *rand.Rand, login sasl.Mechanism) client.Options {
 	v := &cfg.Values
-	check, _ := cfg.Get("metadata.cluster.check.enable")
-	clusterCheck, _ := check.(bool)
 	mechanism, unsecured := "", v.SecurityProtocol
 	if login != nil {
 		mechanism, unsecured = login.Name(), ""
@@ -283,7 +281,7 @@ func clientOptions(cfg *config.Config, rng *rand.Rand, login sasl.Mechanism) cli
 		ClientID: v.ClientID, SoftwareVersion: Version, MaxInFlight: v.MaxInFlight, RequestTimeout: clock.Ms(v.RequestTimeoutMs),
 		MaxIdle: clock.Ms(v.ConnectionsMaxIdleMs), ReconnectBackoffMs: v.ReconnectBackoffMs, ReconnectBackoffMaxMs: v.ReconnectBackoffMaxMs,
 		SetupTimeoutMs: v.SocketSetupTimeoutMs, SetupTimeoutMaxMs: v.SocketSetupTimeoutMaxMs, SendBuf: v.SendBufferBytes, RecvBuf: v.ReceiveBufferBytes,
-		RetryBackoff: clock.Ms(v.RetryBackoffMs), Rebootstrap: v.Rebootstrap, ClusterCheck: clusterCheck, Rand: rng,
+		RetryBackoff: clock.Ms(v.RetryBackoffMs), Rebootstrap: v.Rebootstrap, ClusterCheck: v.ClusterCheck, Rand: rng,
 	}
 }
 

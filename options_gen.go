@@ -282,7 +282,7 @@ func MetricsRecordingLevel(s string) Option {
 //
 // Default: org.apache.kafka.common.metrics.JmxReporter.
 //
-// It has no effect: Go has no JMX; Producer.Metrics gives every metric. A value other than the default is answered by
+// It has no effect: Go has no JMX; Producer.Counters gives the totals. A value other than the default is answered by
 // a warning.
 func MetricReporters(list ...string) Option {
 	return setFrom("metric.reporters", list, "MetricReporters")
@@ -920,7 +920,7 @@ func TransactionTimeout(d time.Duration) Option {
 
 // TransactionalID sets transactional.id. A name that outlives the process; setting it makes the producer
 // transactional. A new producer of the same name fences the old one and finishes its transaction. It needs
-// idempotence.
+// idempotence. This version has no transactions yet: New refuses the option.
 //
 // Default: none. Range: not empty.
 func TransactionalID(s string) Option { return setFrom("transactional.id", s, "TransactionalID") }
@@ -949,13 +949,11 @@ func MetadataRecoveryRebootstrapTrigger(d time.Duration) Option {
 	return setFrom("metadata.recovery.rebootstrap.trigger.ms", d.Milliseconds(), "MetadataRecoveryRebootstrapTrigger")
 }
 
-// MetadataClusterCheckEnable sets metadata.cluster.check.enable. Whether a connection that ended at another broker or
-// cluster than meant is noticed and closed.
+// MetadataClusterCheckEnable sets metadata.cluster.check.enable. Whether brokers are told which cluster and node they
+// are taken for, so that one that is another says so and the client starts over from bootstrap.servers (KIP-1242). It
+// counts with metadata.recovery.strategy=rebootstrap only.
 //
 // Default: true.
-//
-// It has no effect: this version does not tell the broker which cluster and node it expects. A value other than the
-// default is answered by a warning.
 func MetadataClusterCheckEnable(on bool) Option {
 	return setFrom("metadata.cluster.check.enable", on, "MetadataClusterCheckEnable")
 }

@@ -23,11 +23,6 @@ func BootstrapNodes(servers []HostPort) []metadata.Node {
 	return nodes
 }
 
-// SetBootstrap makes servers, whose names are known to resolve, the cluster.
-func (m *Machine) SetBootstrap(now clock.Instant, servers []HostPort) {
-	m.SetNodes(now, BootstrapNodes(servers))
-}
-
 // bootstrap is the search for servers that resolve (KIP-909).
 type bootstrap struct {
 	servers  []HostPort

@@ -179,18 +179,6 @@ func (m *Machine) LastError(nodeID int32) error {
 	return nil
 }
 
-// LastErrors joins the last errors of the cluster's nodes, in their order; nil if there is none. A time-out that nothing
-// else explains can name them.
-func (m *Machine) LastErrors() error {
-	var errs []error
-	for _, n := range m.nodes {
-		if n.lastErr != nil {
-			errs = append(errs, n.lastErr)
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // Trouble is why the node has answered nothing since the given instant, nil when it has or when nobody knows. Below zero
 // stands for any node: then it is the newest trouble. A time-out can name it.
 func (m *Machine) Trouble(nodeID int32, since clock.Instant) error {

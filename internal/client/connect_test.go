@@ -268,8 +268,8 @@ func TestIdleConnectionsAreClosedOldestFirst(t *testing.T) {
 	if lines := w.lines(Info); len(lines) != 0 {
 		t.Errorf("a planned end is logged loudly: %q", lines)
 	}
-	if w.m.LastErrors() != nil || len(w.losses) != 2 || w.losses[0].Err != nil {
-		t.Errorf("errors %v, losses %v: want two losses that are nobody's fault", w.m.LastErrors(), w.losses)
+	if w.m.LastError(1) != nil || w.m.LastError(2) != nil || len(w.losses) != 2 || w.losses[0].Err != nil {
+		t.Errorf("errors %v, %v, losses %v: want two losses that are nobody's fault", w.m.LastError(1), w.m.LastError(2), w.losses)
 	}
 }
 
@@ -337,8 +337,8 @@ func TestABrokersCloseOfAnIdleConnectionIsNoEvent(t *testing.T) {
 	if lines := w.lines(Info); len(lines) != 0 {
 		t.Errorf("planned ends are logged loudly: %q", lines)
 	}
-	if w.m.LastErrors() != nil {
-		t.Errorf("a planned end counts as an error: %v", w.m.LastErrors())
+	if err := w.m.LastError(1); err != nil {
+		t.Errorf("a planned end counts as an error: %v", err)
 	}
 }
 
@@ -357,14 +357,14 @@ func TestAFailedAuthenticationIsTold(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableBootstrapBrokerIsNamedInTheLastErrors(t *testing.T) {
+func TestAnUnreachableBootstrapBrokerIsNamed(t *testing.T) {
 	w := newWorld(t)
-	w.m.SetBootstrap(0, []HostPort{{"alpha", 9092}, {"beta", 9093}})
+	w.m.SetNodes(0, BootstrapNodes([]HostPort{{"alpha", 9092}, {"beta", 9093}}))
 	w.turn(closed(w.dial(-1), errors.New("connection refused")))
 	l := w.dial(-2)
 	w.turn(link.Event{Kind: link.Up, Link: l})
 	w.turn(closed(l, errors.New("the peer speaks HTTP, not Kafka")))
-	got := w.m.LastErrors().Error()
+	got := errors.Join(w.m.LastError(-1), w.m.LastError(-2)).Error()
 	for _, want := range []string{"-1 (alpha:9092)", "connection refused", "-2 (beta:9093)", "speaks HTTP"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not name %q", got, want)

@@ -56,7 +56,7 @@ func refusal(r *kmsg.ApiVersionsResponse, code kerr.Code) []byte {
 // NET-16: the handshake tells name and version (KIP-511) and leaves out what only a known broker may be asked (KIP-1242).
 func TestTheHandshakeSaysWhoWeAre(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Rebootstrap, o.ClusterCheck = true, true })
-	w.m.SetBootstrap(0, []HostPort{{"alpha", 9092}})
+	w.m.SetNodes(0, BootstrapNodes([]HostPort{{"alpha", 9092}}))
 	w.m.SetClusterID("c1")
 	w.up(-1)
 	_, req := w.hello()

@@ -81,13 +81,11 @@ const (
 	NoEffect
 	// Refused: a value that is not the default is a configuration error that says what to use instead.
 	Refused
-	// Pending: a value that is not the default is a configuration error, because this version lacks the part.
-	Pending
 )
 
 // String is the status in prose.
 func (s Status) String() string {
-	return [...]string{"works", "no effect in Go", "refused", "not supported yet"}[s]
+	return [...]string{"works", "no effect in Go", "refused"}[s]
 }
 
 // Group is the chapter of the documentation a key stands in.

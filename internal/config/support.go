@@ -13,9 +13,6 @@ func (p *parser) checkSupport() *Error {
 			continue
 		}
 		switch {
-		case k.Status == Pending:
-			return &Error{Key: k.Name, Message: fmt.Sprintf("Configuration %s is not supported by this version yet: "+
-				"%s. Leave it at its default, %s.", k.Name, k.Note, quoted(k.Default))}
 		case k.Status == Refused && isJavaClass(k.Name, p.values[k.Name]):
 			continue
 		case k.Status == Refused:
@@ -35,13 +32,6 @@ func isJavaClass(key string, value any) bool {
 }
 
 func isForeign(reporter string) bool { return reporter != jmxReporter }
-
-func quoted(v any) string {
-	if v == nil {
-		return "which is to leave it out"
-	}
-	return "'" + show(v) + "'"
-}
 
 // isDefault reports whether v, a parsed value, says the same as the default.
 func (k Key) isDefault(v any) bool {

@@ -93,7 +93,7 @@ var keysOfTheClient = []Key{
 	},
 	{
 		Name: metricReporters, Type: List, Default: []string{jmxReporter}, Valid: anyList{orNone: true}, Importance: Low,
-		Group: Metrics, Status: NoEffect, Note: "Go has no JMX; Producer.Metrics gives every metric",
+		Group: Metrics, Status: NoEffect, Note: "Go has no JMX; Producer.Counters gives the totals",
 		Option: "MetricReporters",
 		Doc: "Java classes that publish metrics. Only Java's own JMX reporter, its default, is accepted: other classes " +
 			"cannot run in Go and are refused.",

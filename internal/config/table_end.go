@@ -19,7 +19,8 @@ var keysAtTheEnd = []Key{
 		Name: transactionalID, Type: String, Valid: nonEmpty{}, Importance: Low, Group: Transactions,
 		Option: "TransactionalID",
 		Doc: "A name that outlives the process; setting it makes the producer transactional. A new producer of the same " +
-			"name fences the old one and finishes its transaction. It needs idempotence.",
+			"name fences the old one and finishes its transaction. It needs idempotence. This version has no transactions yet: " +
+			"New refuses the option.",
 	},
 	{
 		Name: twoPhaseCommit, Type: Boolean, Default: false, Importance: Low, Group: Transactions,
@@ -40,9 +41,9 @@ var keysAtTheEnd = []Key{
 	},
 	{
 		Name: "metadata.cluster.check.enable", Type: Boolean, Default: true, Importance: Low, Group: Metadata,
-		Status: NoEffect, Note: "this version does not tell the broker which cluster and node it expects",
 		Option: "MetadataClusterCheckEnable",
-		Doc:    "Whether a connection that ended at another broker or cluster than meant is noticed and closed.",
+		Doc: "Whether brokers are told which cluster and node they are taken for, so that one that is another says so and the " +
+			"client starts over from bootstrap.servers (KIP-1242). It counts with metadata.recovery.strategy=rebootstrap only.",
 	},
 	{
 		Name: configProviders, Type: List, Default: []string{}, Valid: anyList{orNone: true}, Importance: Low, Group: Plugins,

@@ -6,7 +6,6 @@ const (
 	noHandler   = noJavaCode + "; Kafka's own OAuthBearerLoginCallbackHandler and OAuthBearerUnsecuredLoginCallbackHandler " +
 		"are known, and linger.WithOAuthToken does what another one would"
 	loginCallbackHandler = "sasl.login.callback.handler.class"
-	noKerberos           = "there is no login by Kerberos"
 )
 
 // keysOfSASL are the keys of SASL and Kerberos.

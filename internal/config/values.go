@@ -51,6 +51,7 @@ type Values struct {
 	MetadataMaxIdleMs    int64
 	Rebootstrap          bool // metadata.recovery.strategy
 	RebootstrapTriggerMs int64
+	ClusterCheck         bool // metadata.cluster.check.enable
 
 	SendBufferBytes         int   // -1: the operating system's
 	ReceiveBufferBytes      int   // -1: the operating system's
@@ -116,6 +117,7 @@ func (p *parser) built() Values {
 		MetadataMaxIdleMs:    p.int("metadata.max.idle.ms"),
 		Rebootstrap:          strings.EqualFold(p.str("metadata.recovery.strategy"), "rebootstrap"),
 		RebootstrapTriggerMs: p.int("metadata.recovery.rebootstrap.trigger.ms"),
+		ClusterCheck:         p.bool("metadata.cluster.check.enable"),
 
 		SendBufferBytes:         int(p.int("send.buffer.bytes")),
 		ReceiveBufferBytes:      int(p.int("receive.buffer.bytes")),

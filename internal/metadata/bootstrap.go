@@ -73,12 +73,3 @@ func (s *Store) Rebootstrap(now clock.Instant) {
 	s.startOver()
 	s.attempting, s.attemptStart = true, now
 }
-
-// ClusterCheck is the cluster id that the node should be told in ApiVersions, so that it can object when it belongs to
-// another cluster; not ok when nothing should be told.
-func (s *Store) ClusterCheck(node int32) (clusterID string, ok bool) {
-	if !s.o.Rebootstrap || !s.o.ClusterCheck || s.cluster.ClusterID == "" || node < 0 {
-		return "", false
-	}
-	return s.cluster.ClusterID, true
-}

@@ -132,30 +132,3 @@ func TestRebootstrapTrigger(t *testing.T) {
 		}
 	})
 }
-
-func TestClusterCheckTellsBrokersTheClusterTheyAreBelievedIn(t *testing.T) {
-	cases := map[string]struct {
-		change func(*Options)
-		node   int32
-		want   bool
-	}{
-		"a known broker is told":     {func(*Options) {}, 1, true},
-		"a bootstrap address is not": {func(*Options) {}, -1, false},
-		"not with the check off":     {func(o *Options) { o.ClusterCheck = false }, 1, false},
-		"not with strategy none":     {func(o *Options) { o.Rebootstrap = false }, 1, false},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			o := defaults()
-			c.change(&o)
-			s := started(o)
-			if _, ok := s.ClusterCheck(c.node); ok {
-				t.Error("told before the cluster is known")
-			}
-			fetch(t, s, 0, answer())
-			if id, ok := s.ClusterCheck(c.node); ok != c.want || ok && id != "cluster" {
-				t.Errorf("told %q %v", id, ok)
-			}
-		})
-	}
-}

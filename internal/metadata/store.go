@@ -27,8 +27,6 @@ type Options struct {
 	// RebootstrapTriggerMs is how long brokers may fail to give metadata before that happens
 	// (metadata.recovery.rebootstrap.trigger.ms).
 	RebootstrapTriggerMs int64
-	// ClusterCheck tells brokers which cluster they are believed to be in (metadata.cluster.check.enable).
-	ClusterCheck bool
 	// Random gives the jitter of Backoff: numbers in [0,1). It is called once for each outcome of a request.
 	Random func() float64
 }

@@ -22,7 +22,7 @@ func defaults() Options {
 	return Options{
 		MaxAgeMs: 300_000, MaxIdleMs: 300_000,
 		Backoff:            backoff.NewExponential(100, backoff.RetryMultiplier, 1000, backoff.RetryJitter),
-		ReconnectBackoffMs: 50, Rebootstrap: true, RebootstrapTriggerMs: 300_000, ClusterCheck: true,
+		ReconnectBackoffMs: 50, Rebootstrap: true, RebootstrapTriggerMs: 300_000,
 		Random: func() float64 { return 0.5 }, // the middle: no jitter
 	}
 }

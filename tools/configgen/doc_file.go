@@ -78,7 +78,6 @@ func docText(k config.Key) string {
 	mark := map[config.Status]string{
 		config.NoEffect: "**No effect:** ",
 		config.Refused:  "**Refused:** ",
-		config.Pending:  "**Not supported yet:** ",
 	}[k.Status]
 	if mark == "" {
 		return k.Doc

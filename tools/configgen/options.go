@@ -63,9 +63,6 @@ func comment(k config.Key) string {
 		paragraphs = append(paragraphs, "It has no effect: "+k.Note+". A value other than the default is answered by a warning.")
 	case config.Refused:
 		paragraphs = append(paragraphs, "It is refused: "+k.Note+". A value is a configuration error.")
-	case config.Pending:
-		paragraphs = append(paragraphs,
-			"This version does not support it yet: "+k.Note+". A value other than the default is a configuration error.")
 	}
 	var b strings.Builder
 	for i, p := range paragraphs {
