@@ -22,8 +22,14 @@
 // key by its Kafka name, PropertiesFile reads a Java properties file. New refuses what contradicts itself or is not
 // supported; nothing is silently ignored.
 //
+// # Security
+//
+// SecurityProtocol says how brokers are talked to; the ssl.* and sasl.* options are Java's. WithTLSConfig, WithSASLMechanism
+// and WithOAuthToken stand where Java takes a class of one's own. Secrets appear in no error, no log line and not in Config.
+//
 // # Memory and goroutines
 //
 // Records are copied into batches within Send; buffer.memory bounds them. A producer runs one loop, two goroutines per
-// broker connection, one for callbacks and, with compression, a few workers. Close ends all of them.
+// broker connection, one for callbacks, one for log lines, with compression a few workers and with OAUTHBEARER one for tokens.
+// Close ends all of them.
 package linger

@@ -13,15 +13,16 @@
 // Each broker has a node here, and a node has at most one link at a time. Nothing waits: every step is an order that
 // goes out and an event that comes back, or a deadline that passes (Tick, NextWake).
 //
-//	               Connect           Up                  ApiVersions answered
-//	disconnected ────────► connecting ─────► checking versions ─────────────► ready
-//	     ▲   resolve, dial      │                    │                          │
-//	     └──────────────────────┴────────────────────┴──────────────────────────┘
-//	       refused, setup timeout, request timeout, bad answer, idle, closed by the broker;
-//	       then the reconnect back-off of that broker, doubling, with jitter (KIP-144)
+//	      Connect            Up, with SASL           logged in           ApiVersions answered
+//	down ────────► connecting ──────► authenticating ───────► checking versions ─────────────► ready
+//	 ▲  resolve, dial  │ Up, without       │                      ▲    │                        │
+//	 │                 └───────────────────┼──────────────────────┘    │                        │
+//	 └─────────────────────────────────────┴───────────────────────────┴────────────────────────┘
+//	    refused, setup timeout, request timeout, bad answer, idle, closed by the broker;
+//	    then the reconnect back-off of that broker, doubling, with jitter (KIP-144)
 //
-// Security handshakes stand between Up and the versions, and a link whose peer can't be convinced goes to
-// authentication failed, which for all decisions is a kind of disconnected.
+// A node that one side could not prove itself to is unauthenticated, which for all decisions is a kind of down. A login that runs
+// out is done again on the ready connection (sasl.go), between the requests that are in flight and those to come.
 //
 // In flight is one queue per link, oldest first. An answer must carry the correlation id of the oldest request that
 // waits; anything else closes the link, and everything on it fails as a network error.
@@ -35,7 +36,7 @@
 //
 // # What it refuses
 //
-// It reads no clock, opens no socket and interprets no answer but that to ApiVersions: bodies go to whoever asked. The
-// order of everything that comes out depends on the order of what went in and on the random numbers passed in, never on
-// a map.
+// It reads no clock, opens no socket, computes nothing of a login and interprets no answers but those to its own requests,
+// ApiVersions, SaslHandshake and SaslAuthenticate: bodies go to whoever asked. The order of everything that comes out
+// depends on the order of what went in and on the random numbers passed in, never on a map.
 package client

@@ -1,6 +1,6 @@
-// Package engine does what the sender decides. It owns the one loop, and starts, stops and waits for every other
-// goroutine of a producer: the connections' readers and writers, the compression workers, the delivery
-// goroutine, the one that writes log lines.
+// Package engine does what the sender decides. It owns the one loop, and starts, stops and waits for every other goroutine
+// that brings records on their way: the connections', the compression workers, the delivery goroutine, the one that writes
+// log lines. What gets tokens and tickets for logins is closed with the plug-ins, once the engine has ended.
 //
 //	for !done {
 //		fx := sender.Step(clock.Now(), inbox.Take())
