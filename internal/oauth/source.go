@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 
@@ -199,4 +200,9 @@ func (s *Source) next(f *flight, old Token, have bool) (waitMs int64, ok bool) {
 	due := s.refresh.at(now, start, expiry, s.random())
 	s.log.Debug("There is a new token for OAUTHBEARER.", "token", f.token, "refreshInMs", due-now)
 	return due - now, true
+}
+
+// Format keeps the token out of every format: fmt looks into fields without asking their String.
+func (s *Source) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "source of tokens for OAUTHBEARER")
 }

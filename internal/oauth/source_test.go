@@ -345,3 +345,15 @@ func TestRetriesStopWithTheContext(t *testing.T) {
 		}
 	})
 }
+
+func TestASourceDoesNotPrintItsToken(t *testing.T) {
+	o, _ := optionsOf(t, nil)
+	o.Fetch = func(context.Context) (Token, error) {
+		return Token{Value: "s3cret", Expiry: time.Now().Add(time.Hour)}, nil
+	}
+	s := sourceOf(t, o)
+	wantToken(t, s, "s3cret")
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
+		wantNoSecret(t, fmt.Sprintf(verb, s), "s3cret")
+	}
+}
