@@ -2,6 +2,7 @@ package linger_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -171,6 +172,65 @@ func TestAPeerThatSpeaksTLSIsNamedAtOnce(t *testing.T) {
 		synctest.Wait()
 		mustWait(t, mustSend(t, p, plain("a broker, at last"), nil))
 	})
+}
+
+// B27: a listener without TLS takes the handshake for a huge request and hangs up without a word. One that never did
+// otherwise is named, for the record that waits for metadata and for those that wait for their leader.
+func TestAListenerWithoutTLSIsNamed(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		ca := tlstest.NewCA(t, "authority")
+		c.encrypted(ca)
+		c.setBrokers(2)
+		c.topic("t", 2)
+		c.change(func() { c.onDial = hangUpOn("10.0.0.2") })
+		p := c.producer(append(trust(t, ca, ca.Issue("producer", nil)), linger.MaxBlock(time.Minute))...)
+		failsAtOnce := func(fut linger.Future) {
+			t.Helper()
+			var err error
+			d := took(func() { _, err = fut.Wait(t.Context()) })
+			if d >= 2*time.Second || !errors.Is(err, linger.ErrAuthentication) || !strings.Contains(err.Error(), "does not seem to speak TLS") {
+				t.Errorf("failed after %v with %v, want ErrAuthentication within 2s", d, err)
+			}
+		}
+		mustWait(t, mustSend(t, p, plainOn(0, "arrives"), nil))
+		failsAtOnce(mustSend(t, p, plainOn(1, "waits for its leader"), nil))
+		mustWait(t, mustSend(t, p, plainOn(0, "arrives all the same"), nil))
+
+		c.change(func() { c.onDial = hangUpOn("") })
+		failsAtOnce(mustSend(t, c.producer(append(trust(t, ca, ca.Issue("producer", nil)), linger.MaxBlock(time.Minute))...), plain("waits for metadata"), nil))
+	})
+}
+
+// A broker that spoke TLS before is only down, however it hangs up.
+func TestABrokerThatHangsUpForAWhileIsFoundAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		ca := tlstest.NewCA(t, "authority")
+		c.encrypted(ca)
+		c.topic("t", 1)
+		p := c.producer(trust(t, ca, ca.Issue("producer", nil))...)
+		mustWait(t, mustSend(t, p, plain("before"), nil))
+		c.change(func() { c.onDial = hangUpOn("") })
+		c.close()
+		fut := mustSend(t, p, plain("meanwhile"), nil)
+		rest(20 * time.Second)
+		c.change(func() { c.onDial = nil })
+		mustWait(t, fut)
+	})
+}
+
+// hangUpOn gives connections that end in their handshake, for addresses with the given beginning.
+func hangUpOn(address string) func(context.Context, string) (net.Conn, error) {
+	return func(_ context.Context, addr string) (net.Conn, error) {
+		if !strings.HasPrefix(addr, address) {
+			return nil, nil
+		}
+		ours, theirs := net.Pipe()
+		go func() {
+			defer theirs.Close()
+			_, _ = theirs.Read(make([]byte, 4))
+		}()
+		return ours, nil
+	}
 }
 
 // B24, B27: records that are buffered when brokers begin to refuse us fail at once too, with the reason.

@@ -197,6 +197,7 @@ func (m *Machine) linkUp(now clock.Instant, c *conn) {
 		return
 	}
 	c.up = true
+	c.node.reached, c.node.cuts = true, 0
 	c.lastActive = now
 	if m.o.SASL != "" {
 		m.becomeAuthenticating(c.node)
@@ -223,8 +224,11 @@ func (m *Machine) linkEnding(now clock.Instant, c *conn, err error) {
 		return
 	}
 	c.closing, c.why = true, whyClosed(c, err)
-	if c.why == dropped {
+	switch {
+	case c.why == dropped:
 		c.why, err = m.suspect(c, err)
+	case c.why == refused:
+		c.why, err = suspectPlain(c.node, err)
 	}
 	c.err = m.lost(now, c.node, c.why, err)
 }

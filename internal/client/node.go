@@ -72,6 +72,8 @@ type node struct {
 	refusals   int64         // attempts in a row that failed authentication
 	refusedAt  clock.Instant // when the last of them did
 	suspicions int           // see suspect
+	reached    bool          // a connection stood once, with TLS where configured
+	cuts       int           // attempts in a row that ended inside the TLS handshake; see suspectPlain
 }
 
 // conn is one link.

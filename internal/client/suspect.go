@@ -6,6 +6,7 @@ import (
 
 	"linger/internal/clock"
 	"linger/internal/kerr"
+	"linger/internal/link"
 )
 
 // certain is how often in a row a peer must behave like a listener that wants SASL before we say that it is one.
@@ -35,6 +36,29 @@ func (m *Machine) suspect(c *conn, cause error) (reason, error) {
 		Msg: fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, %d times in a row: the listener wants a login, "+
 			"and security.protocol is %s; set it to %s, with sasl.mechanism and sasl.jaas.config", c.node.suspicions, m.o.Unsecured, with),
 		Err: kerr.ErrAuthentication}
+}
+
+// certainCuts is how often in a row a peer must cut the TLS handshake short before we say that it speaks no TLS. The
+// back-off between the attempts makes that a third of a second.
+const certainCuts = 4
+
+// suspectPlain looks at a connection that did not come about. A listener without TLS takes a handshake for a request of
+// some hundred megabytes and hangs up without a word; Java's client tries again until max.block.ms. A node that was never reached
+// and does so again and again is taken for such a listener. One that was reached before is only down, as brokers behind
+// a proxy can be.
+func suspectPlain(n *node, cause error) (reason, error) {
+	if !errors.Is(cause, link.ErrCutHandshake) {
+		n.cuts = 0
+		return refused, cause
+	}
+	n.cuts++
+	if n.reached || n.cuts < certainCuts {
+		return refused, cause
+	}
+	return unauthenticated, &kerr.Error{Op: "authenticate", Partition: -1, Class: kerr.ClassInvalidConfiguration,
+		Msg: fmt.Sprintf("SSL handshake failed: the peer hung up without an answer, %d times in a row: the listener does not seem to speak TLS; "+
+			"set security.protocol to PLAINTEXT or SASL_PLAINTEXT, or name a listener with TLS in bootstrap.servers", n.cuts),
+		Err: fmt.Errorf("%w: %w", kerr.ErrAuthentication, cause)}
 }
 
 // behind puts the cause, if there is one, behind what it may mean.

@@ -1,9 +1,15 @@
 package link
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // ID names one dialled connection. IDs are never used twice in a process; 0 is no link.
 type ID uint64
+
+// ErrCutHandshake is in the error of a Closed whose peer ended the connection, or lost it, while the TLS handshake waited for it.
+var ErrCutHandshake = errors.New("connection lost during the TLS handshake")
 
 // EventKind says what happened.
 type EventKind uint8

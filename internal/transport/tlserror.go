@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"linger/internal/kerr"
+	"linger/internal/link"
 	"linger/internal/wire"
 )
 
@@ -52,7 +53,7 @@ func (s *secured) handshakeFailed(err error) error {
 	case errors.As(err, &plain) && plain.Conn != nil:
 		return failedHandshake("the peer does not speak TLS"+saying(plain.RecordHeader[:])+"; "+hintPlain, err)
 	case isNetwork(err):
-		return fmt.Errorf("connection lost during the TLS handshake (%s): %w", hintPlain, err)
+		return fmt.Errorf("%w (%s): %w", link.ErrCutHandshake, hintPlain, err)
 	}
 	return s.refused(err)
 }
