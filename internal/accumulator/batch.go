@@ -126,7 +126,7 @@ func (b *Batch) Chunks() [][]byte { return b.builder.Chunks() }
 // PutHeader writes the header with the present stamp into dst, record.BatchOverhead bytes that are the caller's.
 func (b *Batch) PutHeader(dst []byte) {
 	id, epoch, sequence := b.Stamp.Header()
-	record.PutHeader(dst, b.builder.Header(b.Stamp.Transactional, id, epoch, sequence), b.Chunks())
+	b.builder.PutHeader(dst, b.Stamp.Transactional, id, epoch, sequence)
 }
 
 func (b *Batch) become(next State) {

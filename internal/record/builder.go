@@ -20,6 +20,7 @@ type Builder struct {
 	spare   int    // usable bytes in the chunks behind tail
 	written int    // record bytes in all
 	count   int    // records
+	sumNext int    // sum the records when at comes here
 	baseTs  int64
 	maxTs   int64
 
@@ -27,6 +28,10 @@ type Builder struct {
 	ratio      float32
 	compressed bool
 	closed     bool
+
+	crc    uint32 // of the records' first bytes, summed of them; see sum
+	summed int
+	sumAt  int // up to here the last chunk is summed
 
 	codec  uint8 // set by Compressed
 	sealed int   // record bytes after compression, 0 before
@@ -47,8 +52,11 @@ type Builder struct {
 func (b *Builder) Reset(chunk []byte, writeLimit int, compressed bool, ratio float32) {
 	*b = Builder{
 		writeLimit: writeLimit, compressed: compressed, ratio: ratio,
-		reserve: BatchOverhead, baseTs: -1, maxTs: -1,
+		reserve: BatchOverhead, baseTs: -1, maxTs: -1, sumNext: sumBlock,
 		chunks: b.chunks, usable: b.usable, views: b.views,
+	}
+	if compressed {
+		b.sumNext = neverSum
 	}
 	if b.chunks == nil { // nearly every batch has one chunk: its lists need no memory of their own
 		b.chunks, b.usable, b.views = b.inline[0][:], b.inline[1][:], b.inline[2][:]
@@ -124,6 +132,9 @@ func (b *Builder) put(body int, ts int64, key, value, headers []byte) int {
 		copy(dst[at:], headers)
 	}
 	b.at += size
+	if b.at >= b.sumNext {
+		b.sum()
+	}
 	return b.wrote(size, ts)
 }
 
@@ -178,6 +189,10 @@ func (b *Builder) write(p []byte) {
 		p = p[n:]
 		if len(p) == 0 {
 			return
+		}
+		if b.sumNext != neverSum {
+			b.sum()
+			b.sumAt, b.sumNext = 0, sumBlock
 		}
 		b.tailNo++
 		b.tail, b.at = b.usable[b.tailNo], 0

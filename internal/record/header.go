@@ -94,11 +94,21 @@ func illegal(text string) error {
 // PutHeader writes the header of a batch whose other bytes are chunks into dst, which must be BatchOverhead bytes: base
 // offset 0 and leader epoch -1, as every producer writes them, and the CRC over all of it.
 func PutHeader(dst []byte, h BatchHeader, chunks [][]byte) {
-	_ = dst[BatchOverhead-1]
 	size := BatchOverhead
 	for _, c := range chunks {
 		size += len(c)
 	}
+	putFields(dst, h, size)
+	crc := headerCRC(dst)
+	for _, c := range chunks {
+		crc = crc32.Update(crc, castagnoli, c)
+	}
+	putCRC(dst, crc)
+}
+
+// putFields writes all but the CRC of a batch of size bytes.
+func putFields(dst []byte, h BatchHeader, size int) {
+	_ = dst[BatchOverhead-1]
 	attributes := uint16(h.Codec & attrCodec)
 	if h.Transactional {
 		attributes |= attrTransactional
@@ -116,9 +126,11 @@ func PutHeader(dst []byte, h BatchHeader, chunks [][]byte) {
 	be.PutUint16(dst[offProducerEpoch:], uint16(h.ProducerEpoch))
 	be.PutUint32(dst[offBaseSequence:], uint32(h.BaseSequence))
 	be.PutUint32(dst[offCount:], uint32(h.Count))
-	crc := crc32.Checksum(dst[offAttributes:BatchOverhead], castagnoli)
-	for _, c := range chunks {
-		crc = crc32.Update(crc, castagnoli, c)
-	}
-	be.PutUint32(dst[offCRC:], crc)
 }
+
+// headerCRC is the CRC of the header's own bytes.
+func headerCRC(dst []byte) uint32 {
+	return crc32.Checksum(dst[offAttributes:BatchOverhead], castagnoli)
+}
+
+func putCRC(dst []byte, crc uint32) { binary.BigEndian.PutUint32(dst[offCRC:], crc) }

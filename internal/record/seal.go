@@ -1,7 +1,14 @@
 package record
 
+import "hash/crc32"
+
 // Close ends appends: the batch is full from now on. Closing twice is allowed.
-func (b *Builder) Close() { b.closed = true }
+func (b *Builder) Close() {
+	if !b.closed && b.sumNext != neverSum {
+		b.sum()
+	}
+	b.closed = true
+}
 
 // Closed reports whether appends have ended.
 func (b *Builder) Closed() bool { return b.closed }
@@ -69,7 +76,7 @@ func (b *Builder) Compressed(codec uint8, data []byte) bool {
 	for _, c := range b.chunks {
 		rest = rest[copy(c, rest):]
 	}
-	b.become(codec, len(data))
+	b.become(codec, len(data), data)
 	b.cutViews(b.chunks, len(data))
 	return true
 }
@@ -81,12 +88,16 @@ func (b *Builder) ReplaceChunks(codec uint8, views [][]byte) {
 	for _, v := range views {
 		size += len(v)
 	}
-	b.become(codec, size)
+	b.become(codec, size, views...)
 	b.views = append(b.views[:0], views...)
 }
 
-func (b *Builder) become(codec uint8, size int) {
+func (b *Builder) become(codec uint8, size int, bytes ...[]byte) {
 	b.codec, b.sealed, b.closed = codec, size, true
+	b.crc, b.summed, b.sumNext = 0, size, neverSum
+	for _, p := range bytes {
+		b.crc = crc32.Update(b.crc, castagnoli, p)
+	}
 }
 
 // cutViews makes views the first size bytes of from.

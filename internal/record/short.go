@@ -60,6 +60,9 @@ func (b *Builder) TryAppend(ts int64, key, value, headers []byte) (start int) {
 		dst[0], dst[1] = byte(body)|0x80, byte(body>>7)
 	}
 	b.at += at
+	if b.at >= b.sumNext {
+		b.sum()
+	}
 	start = b.written
 	b.written += at
 	b.count++
