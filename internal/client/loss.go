@@ -122,7 +122,7 @@ func (n *node) failed(why reason, setup time.Duration, cause error) error {
 	case unresolved:
 		cause = fmt.Errorf("%s can't be resolved: %w", n.Host, cause)
 	case brokeLogin:
-		cause = behind(duringLogin, cause)
+		cause = withCause(duringLogin, cause)
 	}
 	e := &LinkError{Node: n.Node, Kind: kerr.ErrDisconnected, Cause: cause}
 	switch why.kind() {
@@ -182,6 +182,7 @@ func because(err error) string {
 // Level of a log line.
 type Level uint8
 
+// The levels, as in log/slog.
 const (
 	Debug Level = iota
 	Info

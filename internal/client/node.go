@@ -70,7 +70,6 @@ type node struct {
 	trouble    error         // as lastErr, until a request is answered again
 	troubledAt clock.Instant // when that was
 	refusals   int64         // attempts in a row that failed authentication
-	refusedAt  clock.Instant // when the last of them did
 	suspicions int           // see suspect
 	reached    bool          // a connection stood once, with TLS where configured
 	cuts       int           // attempts in a row that ended inside the TLS handshake; see suspectPlain
@@ -165,7 +164,6 @@ func (m *Machine) becomeDown(now clock.Instant, n *node, to State) {
 	}
 	if to == Unauthenticated {
 		n.refusals++
-		n.refusedAt = now
 		m.refusals++
 		m.growBackoff(n) // twice, as in Java: disconnected, then authenticationFailed
 	}

@@ -112,8 +112,8 @@ func (m *Machine) takeSASLVersions(now clock.Instant, c *conn, r *Request) {
 	table := newVersionTable(resp.ApiKeys)
 	authenticate, ok := table.find(keySaslAuthenticate)
 	if !ok || authenticate.min > maxAuthenticateVersion || !table.has(keySaslHandshake, handshakeVersion) {
-		m.abandon(now, c, unauthenticated, &kerr.Error{Op: "authenticate", Partition: -1, Code: kerr.UnsupportedVersion, Class: kerr.ClassFatal,
-			Msg: "the broker speaks no SaslAuthenticate, which came with Kafka 1.0"})
+		m.abandon(now, c, unauthenticated, loginError(kerr.UnsupportedVersion, kerr.ClassFatal,
+			"the broker speaks no SaslAuthenticate, which came with Kafka 1.0"))
 		return
 	}
 	c.authVersion = min(authenticate.max, maxAuthenticateVersion)
@@ -136,7 +136,7 @@ func (m *Machine) takeHandshake(now clock.Instant, c *conn, r *Request) {
 
 // refusedHandshake says with Java's words what the broker offers instead.
 func (m *Machine) refusedHandshake(code kerr.Code, enabled []string) error {
-	e := &kerr.Error{Op: "authenticate", Partition: -1, Code: code, Class: kerr.ClassInvalidConfiguration}
+	e := loginError(code, kerr.ClassInvalidConfiguration, "")
 	list := "[" + strings.Join(enabled, ", ") + "]"
 	switch code {
 	case kerr.UnsupportedSASLMechanism:
@@ -155,8 +155,13 @@ func (m *Machine) refusedHandshake(code kerr.Code, enabled []string) error {
 
 // strange is Java's error for what can't be read during a login.
 func strange(err error) error {
-	return &kerr.Error{Op: "authenticate", Partition: -1, Code: kerr.IllegalSASLState, Class: kerr.ClassInvalidConfiguration,
-		Msg: fmt.Sprintf("Invalid SASL mechanism response, server may be expecting a different protocol (%v)", err)}
+	return loginError(kerr.IllegalSASLState, kerr.ClassInvalidConfiguration,
+		fmt.Sprintf("Invalid SASL mechanism response, server may be expecting a different protocol (%v)", err))
+}
+
+// loginError is what ends an exchange, in the words of text.
+func loginError(code kerr.Code, class kerr.Class, text string) *kerr.Error {
+	return &kerr.Error{Op: "authenticate", Partition: -1, Code: code, Class: class, Msg: text}
 }
 
 // challenge hands to the session what the broker said; nil begins one.
@@ -191,7 +196,7 @@ func (m *Machine) takeChallenge(now clock.Instant, c *conn, r *Request) {
 		return
 	}
 	if code := kerr.Code(resp.ErrorCode); code != kerr.None {
-		e := &kerr.Error{Op: "authenticate", Partition: -1, Code: code, Class: code.Class()}
+		e := loginError(code, code.Class(), "")
 		if resp.ErrorMessage != nil {
 			e.Msg = *resp.ErrorMessage
 		}

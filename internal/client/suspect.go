@@ -9,8 +9,8 @@ import (
 	"linger/internal/link"
 )
 
-// certain is how often in a row a peer must behave like a listener that wants SASL before we say that it is one.
-const certain = 3
+// enoughSuspicions is how often in a row a peer must behave like a listener that wants SASL before we say that it is one.
+const enoughSuspicions = 3
 
 // suspect looks at a connection that the peer dropped with requests in flight. A listener with SASL answers ApiVersions to
 // anybody and closes the connection at the next request of who has not logged in: Java's client learns nothing from that
@@ -28,23 +28,24 @@ func (m *Machine) suspect(c *conn, cause error) (reason, error) {
 	if !m.served {
 		c.node.suspicions++
 	}
-	if m.served || c.node.suspicions < certain {
-		return dropped, behind(fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, as listeners do that want a login "+
+	if m.served || c.node.suspicions < enoughSuspicions {
+		return dropped, withCause(fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, as listeners do that want a login "+
 			"(security.protocol is %s, not %s)", m.o.Unsecured, with), cause)
 	}
-	return unauthenticated, &kerr.Error{Op: "authenticate", Partition: -1, Class: kerr.ClassInvalidConfiguration,
-		Msg: fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, %d times in a row: the listener wants a login, "+
-			"and security.protocol is %s; set it to %s, with sasl.mechanism and sasl.jaas.config", c.node.suspicions, m.o.Unsecured, with),
-		Err: kerr.ErrAuthentication}
+	e := loginError(kerr.None, kerr.ClassInvalidConfiguration,
+		fmt.Sprintf("the broker answers ApiVersions and closes the connection at the first request, %d times in a row: the listener wants a login, "+
+			"and security.protocol is %s; set it to %s, with sasl.mechanism and sasl.jaas.config", c.node.suspicions, m.o.Unsecured, with))
+	e.Err = kerr.ErrAuthentication
+	return unauthenticated, e
 }
 
-// certainCuts is how often in a row a peer must cut the TLS handshake short before we say that it speaks no TLS. The
+// enoughCuts is how often in a row a peer must cut the TLS handshake short before we say that it speaks no TLS. The
 // back-off between the attempts makes that a third of a second.
-const certainCuts = 4
+const enoughCuts = 4
 
 // suspectPlain looks at a connection that did not come about. A listener without TLS takes a handshake for a request of
-// some hundred megabytes and hangs up without a word; Java's client tries again until max.block.ms. A node that was never reached
-// and does so again and again is taken for such a listener. One that was reached before is only down, as brokers behind
+// some hundred megabytes and hangs up without a word; Java's client tries again until max.block.ms. A node that was never
+// reached and does so again and again is taken for such a listener. One that was reached before is only down, as brokers behind
 // a proxy can be.
 func suspectPlain(n *node, cause error) (reason, error) {
 	if !errors.Is(cause, link.ErrCutHandshake) {
@@ -52,32 +53,33 @@ func suspectPlain(n *node, cause error) (reason, error) {
 		return refused, cause
 	}
 	n.cuts++
-	if n.reached || n.cuts < certainCuts {
+	if n.reached || n.cuts < enoughCuts {
 		return refused, cause
 	}
-	return unauthenticated, &kerr.Error{Op: "authenticate", Partition: -1, Class: kerr.ClassInvalidConfiguration,
-		Msg: fmt.Sprintf("SSL handshake failed: the peer hung up without an answer, %d times in a row: the listener does not seem to speak TLS; "+
-			"set security.protocol to PLAINTEXT or SASL_PLAINTEXT, or name a listener with TLS in bootstrap.servers", n.cuts),
-		Err: fmt.Errorf("%w: %w", kerr.ErrAuthentication, cause)}
+	e := loginError(kerr.None, kerr.ClassInvalidConfiguration,
+		fmt.Sprintf("SSL handshake failed: the peer hung up without an answer, %d times in a row: the listener does not seem to speak TLS; "+
+			"set security.protocol to PLAINTEXT or SASL_PLAINTEXT, or name a listener with TLS in bootstrap.servers", n.cuts))
+	e.Err = fmt.Errorf("%w: %w", kerr.ErrAuthentication, cause)
+	return unauthenticated, e
 }
 
-// behind puts the cause, if there is one, behind what it may mean.
-func behind(text string, cause error) error {
+// withCause is what an error may mean and, if there is one, the error itself.
+func withCause(text string, cause error) error {
 	if cause == nil {
 		return errors.New(text)
 	}
 	return fmt.Errorf("%s: %w", text, cause)
 }
 
-// persistent is how often in a row authentication must fail before what waits for a node is given up. Once may be a change
+// enoughRefusals is how often in a row authentication must fail before what waits for a node is given up. Once may be a change
 // of passwords that is not complete, or a token that has just run out.
-const persistent = 2
+const enoughRefusals = 2
 
 // Refused is why the node lets nobody in: its last attempts, two at least, all failed authentication. It is nil when the
 // last attempt ended otherwise.
 func (m *Machine) Refused(nodeID int32) error {
 	n := m.byID[nodeID]
-	if n == nil || n.refusals < persistent {
+	if n == nil || n.refusals < enoughRefusals {
 		return nil
 	}
 	return n.lastErr
@@ -86,7 +88,7 @@ func (m *Machine) Refused(nodeID int32) error {
 // AllRefused is why no node of the cluster lets anybody in: the last attempt at each of them failed authentication, and two
 // attempts at least were made. It is nil when any node is yet to be tried.
 func (m *Machine) AllRefused() error {
-	if m.refusals < persistent || len(m.nodes) == 0 {
+	if m.refusals < enoughRefusals || len(m.nodes) == 0 {
 		return nil
 	}
 	for _, n := range m.nodes {

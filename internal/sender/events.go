@@ -63,6 +63,7 @@ type Effects struct {
 // Level of a log line.
 type Level uint8
 
+// The levels, as in log/slog.
 const (
 	Debug Level = iota
 	Info
