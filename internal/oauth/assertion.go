@@ -63,7 +63,8 @@ func (s settings) assertion(o Options) (func() (string, error), error) {
 	return a.make, nil
 }
 
-// from makes errors of a file name the option. The file is read once at once, so that a bad one is found while the producer is made.
+// from makes errors of a file name the option. The file is read once at once, so that a bad one is found while the producer
+// is made.
 func from[T any](key string, w *watched[T]) (func() (T, error), error) {
 	if _, err := w.get(); err != nil {
 		return nil, refuse(key, "The OAuth configuration option "+key+" can't be used: "+err.Error(), "")

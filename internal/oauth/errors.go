@@ -16,9 +16,10 @@ type Error struct {
 	Where string
 	// Remedy is what can be done, a clause; it may be empty.
 	Remedy string
-	Err    error
+	// Err is the cause, never nil.
+	Err error
 
-	passing bool
+	passing bool // see Temporary
 }
 
 // Error names the option, where it points to, the cause and the remedy.

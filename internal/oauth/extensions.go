@@ -12,7 +12,7 @@ func extensions(jaas map[string]string, prefix string) (map[string]string, error
 		if !ok {
 			continue
 		}
-		if why := badExtension(name, value); why != "" {
+		if why := BadExtension(name, value); why != "" {
 			return nil, refuse(keyJAAS, "option "+option+": "+why, "")
 		}
 		found[name] = value
@@ -20,9 +20,9 @@ func extensions(jaas map[string]string, prefix string) (map[string]string, error
 	return found, nil
 }
 
-// badExtension says what is wrong with an extension (RFC 7628, section 3.1); empty when nothing is. It doesn't show the value, which
-// may be a secret.
-func badExtension(name, value string) string {
+// BadExtension says what is wrong with an extension (RFC 7628, section 3.1); empty when nothing is. It doesn't show the
+// value, which may be a secret.
+func BadExtension(name, value string) string {
 	switch {
 	case name == "auth":
 		return "the extension name auth is taken by the token itself"

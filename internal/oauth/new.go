@@ -21,9 +21,12 @@ type Options struct {
 	TLS func(host string) *tls.Config
 	// Environment looks up a variable of the process, as os.LookupEnv does; nil finds none.
 	Environment func(name string) (value string, ok bool)
-	Clock       clock.Clock
-	Random      func() float64 // in [0, 1)
-	Log         *slog.Logger
+	// Clock says when a token has ended, and is what retries and refreshes wait by.
+	Clock clock.Clock
+	// Random gives the jitter of refreshes, numbers in [0, 1). Only the source's goroutine calls it.
+	Random func() float64
+	// Log hears of refreshes that fail and of options that are deprecated.
+	Log *slog.Logger
 }
 
 // New makes the source that the options describe. It fetches nothing and starts nothing yet. An error is an ErrConfig
@@ -54,9 +57,9 @@ func (s settings) fetcher(o Options) (func(context.Context) (Token, error), erro
 
 // handler is the Java class that stands for where tokens come from.
 //
-// In Java that is the unsecured one unless the option says otherwise, so a producer with an endpoint and without the option makes its tokens
-// itself and ignores the endpoint. Here an endpoint means that tokens come from there, unless the login module describes
-// an unsecured token.
+// In Java that is the unsecured one unless the option says otherwise, so a producer with an endpoint and without the option
+// makes its tokens itself and ignores the endpoint. Here an endpoint means that tokens come from there, unless the login
+// module describes an unsecured token.
 func (s settings) handler() string {
 	if v, _ := s.cfg.Get(keyHandler); v != nil {
 		name, _ := config.JavaClass(keyHandler, v)
@@ -92,7 +95,7 @@ func (s settings) applications(fetch func(context.Context) (Token, error)) (func
 			all[name] = value
 		}
 		for name, value := range t.Extensions {
-			if why := badExtension(name, value); why != "" {
+			if why := BadExtension(name, value); why != "" {
 				return Token{}, &Error{Option: "linger.WithOAuthToken", Where: "extension " + name, Err: errorText(why)}
 			}
 			all[name] = value
@@ -163,11 +166,11 @@ func (s settings) retriever(o Options) (func(context.Context) (jwt, where string
 		return nil, refuse(keyEndpoint, "The OAuth configuration option "+keyEndpoint+" is a file, and "+name+" asks an endpoint",
 			"give an http or https URL, or set "+keyRetriever+" to FileJwtRetriever")
 	}
-	make := s.clientCredentials
+	grant := s.clientCredentials
 	if name == "JwtBearerJwtRetriever" {
-		make = s.jwtBearer
+		grant = s.jwtBearer
 	}
-	form, err := make(o)
+	newForm, err := grant(o)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +179,7 @@ func (s settings) retriever(o Options) (func(context.Context) (jwt, where string
 		return nil, err
 	}
 	return func(ctx context.Context) (string, string, error) {
-		jwt, err := p.token(ctx, form)
+		jwt, err := p.token(ctx, newForm)
 		return jwt, p.where, err
 	}, nil
 }

@@ -123,8 +123,8 @@ func (c *patientConn) Read(p []byte) (int, error) {
 }
 
 // token asks the endpoint for a token, again and again while that makes sense.
-func (p *poster) token(ctx context.Context, make func() (form, error)) (jwt string, err error) {
-	f, err := make()
+func (p *poster) token(ctx context.Context, newForm func() (form, error)) (jwt string, err error) {
+	f, err := newForm()
 	if err != nil {
 		return "", err
 	}

@@ -20,10 +20,10 @@ import (
 //
 // # The real one
 //
-// One goroutine fetches, so there is never more than one fetch under way, and all who need its token wait for it. It begins with the
-// first Token, sleeps until the token has to be replaced (Refresh), and ends with Close. A refresh that fails leaves the old
-// token in force, is logged, and tried again every 10 seconds; once the old token has ended, Token waits for a fetch and
-// reports its error.
+// One goroutine fetches, so there is never more than one fetch under way, and all who need its token wait for it. It begins
+// with the first Token, sleeps until the token has to be replaced (Refresh), and ends with Close. A refresh that fails
+// leaves the old token in force, is logged, and tried again every 10 seconds; once the old token has ended, Token waits for
+// a fetch and reports its error.
 type Source struct {
 	fetch   func(context.Context) (Token, error)
 	refresh Refresh

@@ -11,7 +11,8 @@ import (
 // maxFile is how much of a file is read: a token, a key or a template is far smaller.
 const maxFile = 1 << 20
 
-// watched is a file and what it says; it is read anew when its modification time or size has changed. It is safe for concurrent use.
+// watched is a file and what it says; it is read anew when its modification time or size has changed. It is safe for
+// concurrent use.
 type watched[T any] struct {
 	path string
 	read func(text []byte) (T, error)

@@ -60,9 +60,7 @@ func (r *jaasReader) login() (Login, error) {
 	if r.kind != jaasWord || !r.next() || r.kind == ';' {
 		return l, r.failed("Login module control flag not specified in JAAS config")
 	}
-	switch {
-	case r.kind == jaasWord && isControlFlag(r.word):
-	default:
+	if r.kind != jaasWord || !isControlFlag(r.word) {
 		return l, r.failed("Invalid login module control flag in JAAS config, it must be required, requisite, sufficient or optional")
 	}
 	for n := 1; r.next() && r.kind != ';'; n++ {

@@ -2,7 +2,6 @@ package sasl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,24 +65,11 @@ func message(t oauth.Token) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("n,," + kvSeparator + "auth=Bearer " + t.Value)
 	for _, name := range slices.Sorted(maps.Keys(t.Extensions)) {
-		if err := checkExtension(name, t.Extensions[name]); err != nil {
-			return nil, fmt.Errorf("mechanism %s: %w", OAuthBearerName, err)
+		if why := oauth.BadExtension(name, t.Extensions[name]); why != "" {
+			return nil, fmt.Errorf("mechanism %s: extension %q: %s", OAuthBearerName, name, why)
 		}
 		b.WriteString(kvSeparator + name + "=" + t.Extensions[name])
 	}
 	b.WriteString(kvSeparator + kvSeparator)
 	return []byte(b.String()), nil
-}
-
-// checkExtension holds Java's rules (OAuthBearerClientInitialResponse.validateExtensions).
-func checkExtension(name, value string) error {
-	switch {
-	case name == "auth":
-		return errors.New("Extension name auth is invalid")
-	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') }):
-		return fmt.Errorf("Extension name %q is invalid", name)
-	case value == "" || strings.ContainsFunc(value, func(r rune) bool { return (r < ' ' || r > '~') && !strings.ContainsRune("\t\r\n", r) }):
-		return fmt.Errorf("the value of extension %s is invalid", name)
-	}
-	return nil
 }

@@ -42,7 +42,7 @@ func (l Login) userAndPassword(mechanism, module string) (user, password string,
 	return l.Options["username"], l.Options["password"], nil
 }
 
-// Fits reports that the login is of another kind than the mechanism needs.
+// Fits is nil when the login is of the kind that the mechanism needs, and else says what both are.
 func (l Login) Fits(mechanism, module string) error {
 	if l.Module == module {
 		return nil

@@ -227,7 +227,7 @@ func printable(text string) string {
 		return r
 	}, text)
 	if len(text) > limit {
-		return text[:limit] + "…"
+		return strings.ToValidUTF8(text[:limit], "") + "…" // the cut may be inside a character
 	}
 	return text
 }
