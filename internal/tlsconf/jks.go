@@ -60,7 +60,7 @@ func (s *contents) addJKS(ks keystore.KeyStore, alias string) error {
 	if err != nil {
 		return err
 	}
-	s.keys = append(s.keys, keyEntry{alias: alias, chain: chain, open: func(password string) (any, error) {
+	s.keys = append(s.keys, keyEntry{chain: chain, open: func(password string) (any, error) {
 		return openJKS(ks, alias, password)
 	}})
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/youmark/pkcs8"
 )
 
-// block is one PEM entry (KIP-651). encoding/pem wants each marker on a line of its own, but a properties file that goes on with a
-// backslash at the line's end makes one line of all, and Java takes that.
+// block is one PEM entry (KIP-651). encoding/pem wants each marker on a line of its own, but a properties file that goes on
+// with a backslash at the line's end makes one line of all, and Java takes that.
 type block struct {
 	label   string // the words after BEGIN
 	der     []byte

@@ -72,7 +72,7 @@ func sortPKCS12(keys []any, certs []*x509.Certificate, password string) (*conten
 		if i < 0 {
 			return nil, flawed("", "a private key has no certificate")
 		}
-		s.keys = append(s.keys, keyEntry{alias: certs[i].Subject.CommonName, chain: chainOf(certs[i], certs), open: func(p string) (any, error) {
+		s.keys = append(s.keys, keyEntry{chain: chainOf(certs[i], certs), open: func(p string) (any, error) {
 			if p != password {
 				return nil, &flaw{why: "ssl.key.password is not the store's password", remedy: "Leave ssl.key.password out: a PKCS12 file has one password.",
 					java: "java.security.UnrecoverableKeyException: Get Key failed: Given final block not properly padded. " +

@@ -14,7 +14,7 @@ import (
 // Source gives each dial its configuration. It is safe for concurrent use.
 type Source struct {
 	base      *tls.Config // never nil, never changed
-	ours      bool        // whether base is the application's
+	ours      bool        // base is not the application's
 	now       func() time.Time
 	log       func(slog.Level, string)
 	protocol  protocol
@@ -23,11 +23,12 @@ type Source struct {
 	key       *store // nil: none
 	trust     *store // nil: none
 
-	// mu is held while files are read: a second dial must not go out with what the first has found to be outdated.
+	// mu guards all below and is held while files are read: a second dial must not go out with what the first has found to be
+	// outdated.
 	mu       sync.Mutex
-	keySeen  stamp
+	keyAt    stamp // of the file that own was read from
 	own      []tls.Certificate
-	trustAt  stamp
+	trustAt  stamp          // of the file that anchored was read from
 	anchored *x509.CertPool // nil: the base's or the system's roots
 	lines    []line         // to be logged once mu is free: a logger is the application's code
 }
@@ -60,7 +61,7 @@ func New(o Options) (*Source, error) {
 	if s.trust, err = truststoreOf(&o); err != nil {
 		return nil, err
 	}
-	s.keySeen, s.trustAt = s.key.stamp(), s.trust.stamp()
+	s.keyAt, s.trustAt = s.key.stamp(), s.trust.stamp()
 	if err := s.readOwn(); err != nil {
 		return nil, err
 	}
@@ -144,15 +145,15 @@ func plainHost(host string) string {
 
 // look reads again what has changed. What can't be read is told once and leaves the former in force.
 func (s *Source) look() {
-	if at := s.key.stamp(); !at.same(s.keySeen) {
-		s.keySeen = at
-		if s.told(s.key, s.reread(s.key, at, s.readOwn)) {
+	if at := s.key.stamp(); !at.same(s.keyAt) {
+		s.keyAt = at
+		if s.tellOf(s.key, s.reread(s.key, at, s.readOwn)) {
 			s.tellExpiry()
 		}
 	}
 	if at := s.trust.stamp(); !at.same(s.trustAt) {
 		s.trustAt = at
-		s.told(s.trust, s.reread(s.trust, at, s.readAnchors))
+		s.tellOf(s.trust, s.reread(s.trust, at, s.readAnchors))
 	}
 }
 
@@ -169,7 +170,8 @@ func (s *Source) reread(st *store, at stamp, read func() error) error {
 	return err
 }
 
-func (s *Source) told(st *store, err error) (readAgain bool) {
+// tellOf tells how reading a store again went.
+func (s *Source) tellOf(st *store, err error) (readAgain bool) {
 	if err != nil {
 		s.tell(slog.LevelWarn, "SSL store %s has changed and can't be used; the former contents stay in force: %v", st.path, err)
 		return false

@@ -20,12 +20,11 @@ type contents struct {
 
 // keyEntry is a private key with its certificate chain, the key's own certificate first.
 type keyEntry struct {
-	alias string
 	chain []*x509.Certificate
 	open  func(password string) (any, error)
 }
 
-// store is a key or trust store as it was configured. Inside of a PEM store without a file is inline.
+// store is a key or trust store as it was configured. A PEM store without a file has its contents in certs and key.
 type store struct {
 	isKey    bool
 	option   string // the key to name in errors
@@ -215,7 +214,7 @@ func (s *store) readPEM(text string) (*contents, error) {
 		return nil, err
 	}
 	chain, err := pemCertificates(text)
-	return &contents{keys: []keyEntry{{alias: "kafka", chain: chain, open: func(string) (any, error) { return key, nil }}}}, err
+	return &contents{keys: []keyEntry{{chain: chain, open: func(string) (any, error) { return key, nil }}}}, err
 }
 
 // readBinary reads a store that is not PEM: as in Java since version 9 its bytes say what it is, not its type.
