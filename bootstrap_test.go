@@ -55,7 +55,8 @@ func TestAnIPAddressNeedsNoNameService(t *testing.T) {
 	})
 }
 
-// B22, CFG-73, META-08: with a resolve time-out New succeeds, and calls fail with the reason once the time is over, at once from then on.
+// B22, CFG-73, META-08: with a resolve time-out New succeeds, and calls fail with the reason once the time is over, at once
+// from then on.
 func TestNamesThatDoNotResolveInTimeFailTheCalls(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		p := c.producer(linger.WithNames(noNames, noNames), linger.BootstrapServers("bad:9092"), linger.BootstrapResolveTimeout(1500*time.Millisecond))

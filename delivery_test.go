@@ -52,7 +52,8 @@ func TestOneSenderAProducer(t *testing.T) {
 	})
 }
 
-// SND-04, SND-10, CFG-18: the loop goes on while the producer is open, and neither spins when there is nothing to do nor oversleeps.
+// SND-04, SND-10, CFG-18: the loop goes on while the producer is open, and neither spins when there is nothing to do nor
+// oversleeps.
 func TestTheLoopNeitherSpinsNorOversleeps(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -297,7 +298,8 @@ func TestOneInFlightIsAPartitionsLimitToo(t *testing.T) {
 	})
 }
 
-// RESP-13, RESP-04, CFG-15: when the retries are used up the application hears of too few replicas; nothing is dropped in silence.
+// RESP-13, RESP-04, CFG-15: when the retries are used up the application hears of too few replicas; nothing is dropped in
+// silence.
 func TestNotEnoughReplicasReachesTheApplication(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)
@@ -314,8 +316,8 @@ func TestNotEnoughReplicasReachesTheApplication(t *testing.T) {
 	})
 }
 
-// SND-15, CFG-21: a broker gets nothing while it is not connected or has max.in.flight requests to answer; records join their open
-// batches meanwhile.
+// SND-15, CFG-21: a broker gets nothing while it is not connected or has max.in.flight requests to answer; records join
+// their open batches meanwhile.
 func TestBusyBrokersGetNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)

@@ -343,7 +343,8 @@ func TestNewThatFailsLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// CFG-68: interceptors that interceptor.classes names are configured with the options, before those that were handed in as values.
+// CFG-68: interceptors that interceptor.classes names are configured with the options, before those that were handed in as
+// values.
 func TestInterceptorsByNameAreConfigured(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", 1)

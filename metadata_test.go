@@ -56,7 +56,8 @@ func TestSendWaitsForAPartitionThatIsBeingAdded(t *testing.T) {
 	})
 }
 
-// META-09, META-10, META-18, CFG-09: after max.block.ms exactly the error says what is missing; what the broker said last is its cause.
+// META-09, META-10, META-18, CFG-09: after max.block.ms exactly the error says what is missing; what the broker said last is
+// its cause.
 func TestMissingTopicsAndPartitionsFailAfterMaxBlock(t *testing.T) {
 	tests := []struct {
 		name, want string

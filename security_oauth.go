@@ -27,8 +27,8 @@ type OAuthToken = oauth.Token
 //
 // fetch is called when the first connection needs a token and then each time before the last one ends, as the options
 // sasl.login.refresh.* say, by one goroutine at a time. It must return soon after its context ends, which it does when the
-// producer is closed. A token without an expiry is used once, for one connection. An error is not the end: the next connection asks
-// again.
+// producer is closed. A token without an expiry is used once, for one connection. An error is not the end: the next
+// connection asks again.
 func WithOAuthToken(fetch func(ctx context.Context) (OAuthToken, error)) Option {
 	return func(o *options) error { o.oauthToken = fetch; return nil }
 }

@@ -9,8 +9,8 @@ import (
 
 // Expired appends to dst the batches that have reached delivery.timeout.ms, each once: topic by topic and partition by
 // partition first those in flight, which stay where they are, then those queued, which leave their queue; both in the
-// order of their creation, up to the first that has time left. The caller ends them. What a request or a sealer holds keeps its memory until that lets go:
-// Holder says.
+// order of their creation, up to the first that has time left. The caller ends them. What a request or a sealer holds keeps
+// its memory until that lets go: Holder says.
 func (s *Schedule) Expired(now clock.Instant, dst []*Batch) []*Batch {
 	s.now = now
 	before := len(dst)

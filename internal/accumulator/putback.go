@@ -53,8 +53,8 @@ func (s *Schedule) jitter() float64 {
 // enqueue puts a batch that is Step's into its queue.
 //
 // Sequences are given in the order in which batches leave their queue, which is the order of their creation; pieces of a
-// split batch stand where it stood. So the order of creation is the order of sequences. It wraps as they do, after 2^31 batches: the difference
-// tells which is older.
+// split batch stand where it stood. So the order of creation is the order of sequences. It wraps as they do, after 2^31
+// batches: the difference tells which is older.
 func (s *Schedule) enqueue(b *Batch, atTail bool) {
 	q := b.Queue
 	b.holder = HeldByQueue

@@ -178,8 +178,8 @@ type counter struct{ n atomic.Int64 }
 
 func (c *counter) Done(*Outcome) { c.n.Add(1) }
 
-// ACC-03 by other means, the barrier: when Flush returns, no append of an older generation is unfinished, and what its Done waits for is
-// everything that had been accepted before.
+// ACC-03 by other means, the barrier: when Flush returns, no append of an older generation is unfinished, and what its Done
+// waits for is everything that had been accepted before.
 func TestBarrierLeavesNoAppendOfAnOlderGenerationUnfinished(t *testing.T) {
 	e := startEngine(t, setup{batchSize: 500, memory: 1 << 20, linger: time.Hour, backoffMs: -1, backoffMaxMs: -1})
 	var group sync.WaitGroup

@@ -37,8 +37,8 @@ type Deliverer struct {
 	stopped bool
 }
 
-// New starts the delivery goroutine; Stop ends it. log must not wait for anything. report is called on it with the number of batches that are through
-// since the call before, and must not block.
+// New starts the delivery goroutine; Stop ends it. log must not wait for anything. report is called on it with the number of
+// batches that are through since the call before, and must not block.
 func New(log *slog.Logger, report func(batches int)) *Deliverer {
 	d := &Deliverer{log: log, report: report, done: make(chan struct{})}
 	d.more.L = &d.mu

@@ -28,8 +28,8 @@ const (
 	Ending
 	// Closed is the last event of Link. Err says why; nil when we ordered it ourselves.
 	Closed
-	// Proof is the answer to Order{Challenge}: the SASL session of Link wants Token to be sent, and Complete says that it needs to hear
-	// nothing more; or Err, which ends the exchange.
+	// Proof is the answer to Order{Challenge}: the SASL session of Link wants Token to be sent, and Complete says that it needs
+	// to hear nothing more; or Err, which ends the exchange.
 	Proof
 )
 

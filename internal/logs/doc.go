@@ -7,13 +7,15 @@
 // The real one is a queue that is a slog.Handler itself, and one goroutine that hands line after line to the application's
 // handler:
 //
-//		loop, delivery, callers ──► lines (at most Limit) ──► goroutine ──► handler
+//	loop, delivery, callers ──► lines (at most Limit) ──► goroutine ──► handler
 //
-//	  - Writing never waits. When Limit lines wait, further ones are dropped and counted; a line in their place says how many.
-//	  - Order is kept, and so is each line's time. Stop returns when everything is written.
-//	  - A handler that panics, or ends its goroutine, loses that line and no other.
-//	  - Before Start and after Stop lines are written where they come from: New and the last words of Close are not lost. One
-//	    that a handler's own doing leads to then is dropped: it might go on for ever.
+// What it promises:
+//
+//   - Writing never waits. When Limit lines wait, further ones are dropped and counted; a line in their place says how many.
+//   - Order is kept, and so is each line's time. Stop returns when everything is written.
+//   - A handler that panics, or ends its goroutine, loses that line and no other.
+//   - Before Start and after Stop lines are written where they come from: New and the last words of Close are not lost. One
+//     that a handler's own doing leads to then is dropped: it might go on for ever.
 //
 // Nobody but Stop ever waits for a handler, and Stop comes when everything else of the producer has ended: whatever the
 // handler waits for has happened by then.

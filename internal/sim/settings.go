@@ -28,7 +28,7 @@ type firstSequence uint8
 const (
 	unknownProducer firstSequence = iota // UNKNOWN_PRODUCER_ID: before KIP-360
 	outOfOrder                           // OUT_OF_ORDER_SEQUENCE_NUMBER: from 4.5 on
-	welcome                              // nothing: in between (CASES B04)
+	welcome                              // nothing: in between (B04)
 )
 
 var modeNames = [...]string{"idempotent", "ordered", "loose", "silent"}

@@ -100,8 +100,8 @@ func (l *login) token(principal string) (message []byte, key types.EncryptionKey
 		l.services[principal] = service
 	}
 	// Java asks for no mutual authentication either: the broker proves that it has the service's key by the checksum of its
-	// answer. Replays and the sequence of messages are not to be watched: the library's messages all have the number 0, and Java's brokers
-	// would refuse them (GssKrb5Base.checkMessageProp).
+	// answer. Replays and the sequence of messages are not to be watched: the library's messages all have the number 0, and
+	// Java's brokers would refuse them (GssKrb5Base.checkMessageProp).
 	t, err := spnego.NewKRB5TokenAPREQ(l.client, service.ticket, service.key, []int{gssapi.ContextFlagInteg}, nil)
 	if err != nil {
 		return nil, key, fmt.Errorf("Kerberos: %w", err)

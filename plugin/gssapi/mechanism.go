@@ -16,9 +16,9 @@ import (
 	"linger/internal/sasl"
 )
 
-// Mechanism is the SASL mechanism GSSAPI; hand it to linger.WithSASLMechanism. The zero value is ready. It reads the producer's options
-// (sasl.jaas.config, sasl.kerberos.*), talks to the KDC when the first connection is made, and is safe for concurrent use.
-// It is one producer's: use another one for another producer.
+// Mechanism is the SASL mechanism GSSAPI; hand it to linger.WithSASLMechanism. The zero value is ready. It reads the
+// producer's options (sasl.jaas.config, sasl.kerberos.*), talks to the KDC when the first connection is made, and is safe
+// for concurrent use. It is one producer's: use another one for another producer.
 type Mechanism struct {
 	// Krb5Conf is the path of krb5.conf. Empty: the first file of the environment variable KRB5_CONFIG that is there, else
 	// /etc/krb5.conf. It stands for Java's system property java.security.krb5.conf.

@@ -128,7 +128,8 @@ func (c *Cluster) layOut() error {
 	return nil
 }
 
-// clusterID is a random id in Kafka's form: 16 bytes in URL-safe base64. One that begins with a dash would be taken for an option.
+// clusterID is a random id in Kafka's form: 16 bytes in URL-safe base64. One that begins with a dash would be taken for an
+// option.
 func clusterID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

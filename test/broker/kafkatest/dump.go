@@ -46,8 +46,8 @@ func (n *Node) Dump(tb testing.TB, topic string, partition int32) []BatchInfo {
 	return dump(tb, n.java, n.segments(tb, topic, partition))[partitionFolder(topic, partition)]
 }
 
-// DumpTopics returns the batches of several topics, by topic and then by partition, each from its leader's log. Asked together they
-// cost one start of Java.
+// DumpTopics returns the batches of several topics, by topic and then by partition, each from its leader's log. Asked
+// together they cost one start of Java.
 func DumpTopics(tb testing.TB, c *Cluster, topics ...string) map[string][][]BatchInfo {
 	tb.Helper()
 	var segments []string

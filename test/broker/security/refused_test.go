@@ -82,7 +82,8 @@ func tokenFile(life time.Duration) func(*testing.T, *kafkatest.Secure) string {
 	}
 }
 
-// Who is turned down hears so at once and why, long before max.block.ms, which stays at a minute (SEC-06, SEC-07, SEC-11, META-08).
+// Who is turned down hears so at once and why, long before max.block.ms, which stays at a minute (SEC-06, SEC-07, SEC-11,
+// META-08).
 func TestB27WhoIsTurnedDownHearsSoAtOnce(t *testing.T) {
 	for name, r := range refusals() {
 		t.Run(name, func(t *testing.T) {

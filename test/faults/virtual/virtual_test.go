@@ -125,8 +125,8 @@ func inOrderOnce(t *testing.T, logs [][]string, n int) {
 	}
 }
 
-// SND-29, IDEM-01, IDEM-11: leaders move and requests fail, some of them after the append; with idempotence each record is there once and
-// in order, with every number of requests in flight.
+// SND-29, IDEM-01, IDEM-11: leaders move and requests fail, some of them after the append; with idempotence each record is
+// there once and in order, with every number of requests in flight.
 func TestOrderOnceWhateverFails(t *testing.T) {
 	// Not zstd: franz-go's decoder has a finalizer that closes a channel of the bubble from outside of it.
 	codecs := []string{"none", "gzip", "snappy", "lz4", "none"}
