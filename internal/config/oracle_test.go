@@ -15,6 +15,7 @@ import (
 )
 
 // CFG-01, CFG-40, CFG-41, CFG-42, CFG-59: names, types, defaults, ranges.
+// SEC-01: those of SSL and SASL are among them.
 func TestOracleConfigDefs(t *testing.T) {
 	type def struct {
 		ID         string

@@ -47,7 +47,7 @@ func withProviders(pairs ...string) []Setting {
 	}, pairs...)...)
 }
 
-// CFG-71
+// CFG-71, SEC-12
 func TestReferencesAreReplacedByWhatTheProvidersGive(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"a variable":                          {"${env:NAME}", "from-env"},

@@ -17,12 +17,12 @@ type mover struct {
 	target   string // "" for what is asked for
 	dials    int
 	open     map[*moved]bool
-	requests map[uint16]int // by API key
-	asked    chan struct{}  // closed and made anew with each request
+	requests map[uint16]int    // by API key
+	versions map[uint16]uint16 // of the last one, by API key
 }
 
 func newMover(target string) *mover {
-	return &mover{target: target, open: map[*moved]bool{}, requests: map[uint16]int{}, asked: make(chan struct{})}
+	return &mover{target: target, open: map[*moved]bool{}, requests: map[uint16]int{}, versions: map[uint16]uint16{}}
 }
 
 func (m *mover) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -62,11 +62,11 @@ func (m *mover) dialled() int {
 	return m.dials
 }
 
-// seen is how many requests with that API key were written, and what is closed when there is another one of any kind.
-func (m *mover) seen(key uint16) (n int, more <-chan struct{}) {
+// seen is how many requests with that API key were written, and the version of the last one.
+func (m *mover) seen(key uint16) (n int, version int16) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.requests[key], m.asked
+	return m.requests[key], int16(m.versions[key])
 }
 
 // moved is one connection; it follows the frames that go out.
@@ -75,11 +75,11 @@ type moved struct {
 	of *mover
 
 	mu   sync.Mutex
-	head []byte // of the request being written: its length and API key
+	head []byte // of the request being written: its length, API key and version
 	skip int    // bytes of it still to come
 }
 
-const headLen = 6
+const headLen = 8
 
 func (c *moved) Write(p []byte) (int, error) {
 	c.mu.Lock()
@@ -93,7 +93,7 @@ func (c *moved) Write(p []byte) (int, error) {
 		c.head, rest = append(c.head, rest[:n]...), rest[n:]
 		if len(c.head) == headLen {
 			c.skip = int(binary.BigEndian.Uint32(c.head)) - (headLen - 4)
-			c.of.count(binary.BigEndian.Uint16(c.head[4:]))
+			c.of.count(binary.BigEndian.Uint16(c.head[4:]), binary.BigEndian.Uint16(c.head[6:]))
 			c.head = c.head[:0]
 		}
 	}
@@ -101,12 +101,11 @@ func (c *moved) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-func (m *mover) count(key uint16) {
+func (m *mover) count(key, version uint16) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests[key]++
-	close(m.asked)
-	m.asked = make(chan struct{})
+	m.versions[key] = version
 }
 
 func (c *moved) Close() error {
