@@ -62,6 +62,7 @@ func (c *core) guard(dial dialer) dialer {
 			conn, err = dial(ctx, network, addr)
 		}()
 		<-done
+		conn = c.guardConn(conn)
 		if err != nil && conn != nil {
 			conn.Close()
 			conn = nil

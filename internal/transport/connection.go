@@ -49,13 +49,24 @@ func (c *connection) queue(r request) {
 
 // run is the link's own goroutine: it dials, then reads. Whatever ends the link is found in its context; Wait of the
 // transport waits for run.
+//
+// A dialer or a connection of the application's own may end the goroutine that it is called on (runtime.Goexit, as a test's
+// FailNow does). What must happen at a link's end is therefore deferred, here and in serve.
 func (c *connection) run() {
 	defer c.t.wg.Done()
+	defer c.ended()
 	if conn, err := c.establish(); err != nil {
 		c.end(err)
 	} else {
 		c.serve(conn)
 	}
+}
+
+var errGone = errors.New("the connection ended the goroutine that it was used on")
+
+// ended tells the engine, once, when nothing of the link runs any more.
+func (c *connection) ended() {
+	c.end(errGone) // in the usual case there is a reason already
 	c.t.forget(c.id)
 	c.exchanges.Wait()
 	reason := context.Cause(c.ctx)
@@ -73,14 +84,15 @@ func (c *connection) run() {
 func (c *connection) serve(conn net.Conn) {
 	closed := make(chan struct{})
 	context.AfterFunc(c.ctx, func() {
+		defer close(closed)
 		conn.Close()
-		close(closed)
 	})
 	c.t.post(link.Event{Kind: link.Up, Link: c.id})
 
 	written, readerDone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(written)
+		defer c.end(errGone)
 		err := c.writeLoop(conn)
 		if isReset(err) {
 			// A broker that turns us away says why and hangs up: the reader, whose end is near, still finds that in the socket.
@@ -91,13 +103,16 @@ func (c *connection) serve(conn net.Conn) {
 		}
 		c.end(err)
 	}()
+	defer func() {
+		c.end(errGone)
+		close(readerDone)
+		<-written
+		<-closed
+	}()
 	err := c.readLoop(conn)
 	if c.ctx.Err() == nil {
 		// The writer has yet to return. Told only then, the client would in the meantime give a dead link a request.
 		c.t.post(link.Event{Kind: link.Ending, Link: c.id, Err: err})
 	}
 	c.end(err)
-	close(readerDone)
-	<-written
-	<-closed
 }
