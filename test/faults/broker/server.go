@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -286,89 +285,4 @@ func (s *Server) release(name string) chan struct{} {
 		s.released[name] = ch
 	}
 	return ch
-}
-
-// Command runs one control command:
-//
-//	stop N | start N | hang N | unhang N | disconnect N   (N a node, or all)
-//	move TOPIC PARTITION NODE | rehash | release NAME | sleep MS | dump
-func (s *Server) Command(line string) error {
-	f := strings.Fields(line)
-	if len(f) == 0 {
-		return errors.New("empty command")
-	}
-	num := func(i int) (int32, error) {
-		if i >= len(f) {
-			return 0, errors.New("missing argument")
-		}
-		n, err := strconv.Atoi(f[i])
-		return int32(n), err
-	}
-	each := func(do func(*node) error) error {
-		if len(f) > 1 && f[1] == "all" {
-			for _, n := range s.nodes {
-				if err := do(n); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		n, err := num(1)
-		if err != nil || int(n) >= len(s.nodes) {
-			return fmt.Errorf("no node in %q", line)
-		}
-		return do(s.nodes[n])
-	}
-	hang := func(v bool) func(*node) error {
-		return func(n *node) error { n.mu.Lock(); n.hung = v; n.mu.Unlock(); return nil }
-	}
-	switch f[0] {
-	case "stop":
-		return each(func(n *node) error { n.down(); return nil })
-	case "start":
-		return each(func(n *node) error { return n.up() })
-	case "disconnect":
-		return each(func(n *node) error { n.disconnect(); return nil })
-	case "hang":
-		return each(hang(true))
-	case "unhang":
-		return each(hang(false))
-	case "move":
-		if len(f) < 4 {
-			return errors.New("move TOPIC PARTITION NODE")
-		}
-		p, err := num(2)
-		if err != nil {
-			return err
-		}
-		n, err := num(3)
-		if err != nil {
-			return err
-		}
-		return s.cluster.MoveTopicPartition(f[1], p, n)
-	case "rehash":
-		s.cluster.RehashCoordinators()
-		return nil
-	case "release":
-		if len(f) < 2 {
-			return errors.New("release NAME")
-		}
-		ch := s.release(f[1])
-		select {
-		case <-ch:
-		default:
-			close(ch)
-		}
-		return nil
-	case "sleep":
-		n, err := num(1)
-		if err != nil {
-			return err
-		}
-		time.Sleep(time.Duration(n) * time.Millisecond)
-		return nil
-	case "dump":
-		return s.dump()
-	}
-	return fmt.Errorf("unknown command %q", f[0])
 }
