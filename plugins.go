@@ -96,11 +96,21 @@ func serializerFor[T any](given Serializer[T], key, class string, r Registry, ra
 
 func configure(key string, plugin any, values map[string]string) error {
 	if c, ok := plugin.(configurable); ok {
-		if err := c.Configure(values); err != nil {
+		if err := configureOne(c, values); err != nil {
 			return fmt.Errorf("%w: %s: %T refuses the configuration: %w", kerr.ErrConfig, key, plugin, err)
 		}
 	}
 	return nil
+}
+
+// configureOne makes a panic an error that does not quote it: it may be about a value, and that may be a secret.
+func configureOne(c configurable, values map[string]string) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("Configure panicked with a %T", fault)
+		}
+	}()
+	return c.Configure(values)
 }
 
 // choosePartitioner splits what the options named into the two forms; both are nil for the built-in logic.

@@ -135,6 +135,11 @@ type guardedSession struct {
 	inside *inside.Set
 }
 
+func (g guardedSession) Complete() bool {
+	defer g.inside.Enter()()
+	return g.LoginSession.Complete()
+}
+
 func (g guardedSession) Next(ctx context.Context, challenge []byte) ([]byte, error) {
 	defer g.inside.Enter()()
 	return g.LoginSession.Next(ctx, challenge)
