@@ -448,6 +448,41 @@ func TestQueuedAndInFlightBatchesExpireOnTime(t *testing.T) {
 	})
 }
 
+// SND-31, POOL-31: the memory of all that one answer ends is home before the first of the callbacks runs: with buffer.memory
+// exactly used up, a callback finds all of it, and its TrySend has room.
+func TestACallbackFindsTheMemoryOfItsRecord(t *testing.T) {
+	const partitions, size, rounds = 4000, 200, 5 // many, so that memory that comes home too late is seen
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", partitions)
+		p := c.producer(linger.BufferMemory(partitions*size), linger.BatchSize(size), linger.Linger(time.Second))
+		warm(t, p)
+		for range rounds {
+			first := true
+			for i := range partitions {
+				mustSend(t, p, plainOn(int32(i), "v"), func(linger.RecordMetadata, error) {
+					if !first {
+						return
+					}
+					first = false
+					if n := linger.MemoryAvailable(p); n != partitions*size {
+						t.Errorf("%d of %d bytes are home when the first callback runs", n, partitions*size)
+					}
+					for part := range int32(partitions) {
+						if _, err := p.TrySend(plainOn(part, "w"), nil); err != nil {
+							t.Errorf("partition %d: %v", part, err)
+						}
+					}
+				})
+			}
+			if n := linger.MemoryAvailable(p); n != 0 {
+				t.Errorf("%d bytes are left, want none", n)
+			}
+			mustFlush(t, p) // one request
+			mustFlush(t, p) // what the callback sent
+		}
+	})
+}
+
 // SND-31, POOL-31: memory comes home by the sender, before callbacks and whether or not anybody looks at the outcome: a
 // Send that waits for it goes on.
 func TestMemoryComesHomeBeforeCallbacks(t *testing.T) {

@@ -16,3 +16,6 @@ func WithNames(forward, reverse func(ctx context.Context, name string) ([]string
 
 // Turns counts the turns of the sender's loop.
 func (p *Producer[K, V]) Turns() int64 { return p.core.engine.Turns() }
+
+// MemoryAvailable is what is left of buffer.memory, in bytes.
+func MemoryAvailable[K, V any](p *Producer[K, V]) int64 { return p.core.pool.Available() }

@@ -558,6 +558,27 @@ func TestFlushOfNothingNeedsNoTime(t *testing.T) {
 	})
 }
 
+// SEND-34: when Flush returns, every callback has run to its end, however long it takes.
+func TestCallbacksHaveRunWhenFlushReturns(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.setBrokers(2)
+		c.topic("t", 4)
+		p := c.producer(linger.Linger(time.Hour), linger.DeliveryTimeout(3*time.Hour), linger.BatchSize(200))
+		warm(t, p)
+		const n = 100
+		ran := 0
+		for i := range n {
+			mustSend(t, p, plainOn(int32(i%4), "v"), func(linger.RecordMetadata, error) {
+				elapse(time.Second)
+				ran++
+			})
+		}
+		if d := took(func() { mustFlush(t, p) }); ran != n || d < n*time.Second {
+			t.Errorf("%d of %d callbacks have run when Flush returns after %v", ran, n, d)
+		}
+	})
+}
+
 // SEND-34: Flush makes everything buffered ready at once, however long it would linger, and returns when all of it has its
 // outcome; what is sent meanwhile it does not wait for.
 func TestFlushSendsWhatLingersAndWaitsForIt(t *testing.T) {
