@@ -57,7 +57,7 @@ func parse(args []string, stderr io.Writer) (plan, error) {
 	names, clients, mode := "all", "linger,franz,floor", "null"
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&names, "workloads", names, "W1 to W9, separated by commas, or all")
+	f.StringVar(&names, "workloads", names, "W1 to W9, separated by commas, or all; growth, or some of P1 G1 B1 S10 …: how the cost grows")
 	f.StringVar(&clients, "clients", clients, "linger, franz, floor, separated by commas")
 	f.IntVar(&p.rounds, "rounds", 3, "rounds")
 	f.Float64Var(&p.seconds, "seconds", 3, "about how long a run takes")
@@ -98,9 +98,13 @@ func parse(args []string, stderr io.Writer) (plan, error) {
 
 func choose(names string) ([]workload, error) {
 	all := table()
-	if names == "all" {
+	switch names {
+	case "all":
 		return all, nil
+	case "growth":
+		return growth(), nil
 	}
+	all = append(all, growth()...)
 	var chosen []workload
 	for _, name := range strings.Split(names, ",") {
 		i := slices.IndexFunc(all, func(w workload) bool { return w.name == name })

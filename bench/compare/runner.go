@@ -93,7 +93,7 @@ func (r *runner) once(ctx context.Context, w workload, c contestant, records int
 		}
 	}()
 	load := startLoad()
-	b, err := r.startBroker(ctx, w.partitions)
+	b, err := r.startBroker(ctx, w)
 	if err != nil {
 		return got, err
 	}
@@ -148,8 +148,8 @@ type broker struct {
 	addr string
 }
 
-func (r *runner) startBroker(ctx context.Context, partitions int) (*broker, error) {
-	cmd := exec.CommandContext(ctx, r.self, asBroker, fmt.Sprintf("-partitions=%d", partitions))
+func (r *runner) startBroker(ctx context.Context, w workload) (*broker, error) {
+	cmd := exec.CommandContext(ctx, r.self, asBroker, fmt.Sprintf("-partitions=%d", w.partitions), fmt.Sprintf("-brokers=%d", w.brokers))
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {

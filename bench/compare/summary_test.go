@@ -62,8 +62,8 @@ func TestFlagsThatMakeNoPlanAreRefused(t *testing.T) {
 }
 
 func TestEveryWorkloadIsValid(t *testing.T) {
-	for _, w := range table() {
-		if err := w.Validate(); err != nil || w.partitions < 1 {
+	for _, w := range append(table(), growth()...) {
+		if err := w.Validate(); err != nil || w.partitions < 1 || w.brokers < 1 {
 			t.Errorf("%s: %v, %d partitions", w.name, err, w.partitions)
 		}
 	}

@@ -1,11 +1,16 @@
 package main
 
-import "linger/cmd/linger/perf"
+import (
+	"fmt"
+
+	"linger/cmd/linger/perf"
+)
 
 // workload is a row of the table: perf's, and what the broker is to be.
 type workload struct {
 	name, title string
 	partitions  int
+	brokers     int
 	perf.Workload
 }
 
@@ -13,7 +18,7 @@ type workload struct {
 func table() []workload {
 	const keys = 100_000
 	make := func(name, title string, partitions int, change func(*perf.Workload)) workload {
-		w := workload{name, title, partitions, perf.Default()}
+		w := workload{name, title, partitions, 1, perf.Default()}
 		if change != nil {
 			change(&w.Workload)
 		}
@@ -45,4 +50,29 @@ func table() []workload {
 			w.Acks, w.Idempotence = "1", false
 		}),
 	}
+}
+
+// growth lists the workloads that show how a record's cost grows with one number: partitions (P), goroutines (G), brokers (B)
+// and a record's size (S). All else is W1's but where it says so.
+func growth() (all []workload) {
+	add := func(kind string, n int, title string, partitions, brokers int, change func(*perf.Workload)) {
+		w := workload{fmt.Sprint(kind, n), fmt.Sprintf(title, n), partitions, brokers, perf.Default()}
+		change(&w.Workload)
+		all = append(all, w)
+	}
+	for _, n := range []int{1, 10, 100, 1000, 10_000} {
+		add("P", n, "100 B, 100k keys, 16 KiB batches, %d partitions", n, 1, func(w *perf.Workload) { w.KeyCardinality, w.BatchSize = 100_000, 16<<10 })
+	}
+	for _, n := range []int{1, 4, 16, 64} {
+		add("G", n, "100 B, null key, %d goroutines", 6, 1, func(w *perf.Workload) { w.Goroutines = n })
+	}
+	for _, n := range []int{1, 3, 10, 30} {
+		add("B", n, "100 B, null key, 60 partitions on %d brokers", 60, n, func(*perf.Workload) {})
+	}
+	for _, n := range []int{10, 100, 1000, 10_000, 100_000, 1_000_000} {
+		add("S", n, "values of %d B, null key", 6, 1, func(w *perf.Workload) {
+			w.RecordSize, w.Records = n, min(1_000_000, 500_000_000/n)
+		})
+	}
+	return all
 }

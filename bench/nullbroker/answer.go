@@ -77,9 +77,13 @@ func apiVersions(version, code int16) kmsg.Response {
 
 func (b *Broker) metadata(req *kmsg.MetadataRequest) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.MetadataResponse)
-	node := kmsg.NewMetadataResponseBroker()
-	node.NodeID, node.Host, node.Port = 1, b.addr.IP.String(), int32(b.addr.Port)
-	resp.Brokers, resp.ControllerID, resp.ClusterID = []kmsg.MetadataResponseBroker{node}, node.NodeID, kmsg.StringPtr("null")
+	brokers := max(b.o.Brokers, 1)
+	for id := range brokers {
+		node := kmsg.NewMetadataResponseBroker()
+		node.NodeID, node.Host, node.Port = int32(id+1), b.addr.IP.String(), int32(b.addr.Port)
+		resp.Brokers = append(resp.Brokers, node)
+	}
+	resp.ControllerID, resp.ClusterID = 1, kmsg.StringPtr("null")
 	for _, t := range req.Topics {
 		known := b.topicByID(t.TopicID)
 		if t.Topic != nil {
@@ -94,8 +98,9 @@ func (b *Broker) metadata(req *kmsg.MetadataRequest) kmsg.Response {
 		mt.Topic, mt.TopicID = &known.name, known.id
 		for p := range b.o.Partitions {
 			mp := kmsg.NewMetadataResponseTopicPartition()
-			mp.Partition, mp.Leader, mp.LeaderEpoch = int32(p), node.NodeID, 0
-			mp.Replicas, mp.ISR = []int32{node.NodeID}, []int32{node.NodeID}
+			leader := int32(p%brokers + 1)
+			mp.Partition, mp.Leader, mp.LeaderEpoch = int32(p), leader, 0
+			mp.Replicas, mp.ISR = []int32{leader}, []int32{leader}
 			mt.Partitions = append(mt.Partitions, mp)
 		}
 		resp.Topics = append(resp.Topics, mt)

@@ -14,11 +14,13 @@ type Options struct {
 	Listen string
 	// Partitions is how many each topic has.
 	Partitions int
+	// Brokers is how many nodes the cluster is said to have, all of them at this address; 0 means 1. Partitions are led in turn.
+	Brokers int
 	// Verify decodes and checks each batch.
 	Verify bool
 }
 
-// Broker is a running broker, node 1 of a cluster of one. Its methods are safe for concurrent use.
+// Broker is a running broker, node 1 of a cluster of one or, as clients see it, several. Its methods are safe for concurrent use.
 type Broker struct {
 	o        Options
 	listener net.Listener

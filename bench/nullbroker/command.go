@@ -16,6 +16,7 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.SetOutput(stderr)
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "host:port; port 0 picks one")
 	f.IntVar(&o.Partitions, "partitions", 6, "partitions of every topic")
+	f.IntVar(&o.Brokers, "brokers", 1, "nodes of the cluster, all at this address")
 	f.BoolVar(&o.Verify, "verify", false, "decode and check every batch")
 	if err := f.Parse(args); err != nil {
 		return err
