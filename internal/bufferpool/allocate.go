@@ -96,7 +96,9 @@ func (p *Pool) reserve(size int) (b []byte, ok bool) {
 	}
 	p.freeUp(int64(size))
 	p.allowance -= int64(size)
-	return nil, true
+	b = p.odd.take(size)
+	p.odd.trim(p.allowance)
+	return b, true
 }
 
 // materialize makes the buffer for reserved allowance, outside the lock. When that fails the reservation goes back.

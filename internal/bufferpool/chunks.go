@@ -102,6 +102,7 @@ func (p *Pool) reserveChunks(dst [][]byte, count int) [][]byte {
 		count--
 	}
 	p.allowance -= int64(count) * int64(p.poolable)
+	p.odd.trim(p.allowance)
 	return dst
 }
 

@@ -43,6 +43,7 @@ type Pool struct {
 	mu        sync.Mutex
 	free      [][]byte // each of exactly poolable bytes; the hot end is the last
 	allowance int64    // bytes neither lent nor in a free buffer
+	odd       oddBuffers
 	waiters   queue
 	idle      []*waiter // to be used again
 	closed    bool

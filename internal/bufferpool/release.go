@@ -5,7 +5,7 @@ import (
 )
 
 // Release gives back a buffer that was lent with accounted bytes, and with it all right to touch it. The buffer is kept
-// for reuse when both it and accounted are of exactly the poolable size, else it is dropped and accounted becomes
+// for reuse when both it and accounted are of exactly the poolable size, else accounted becomes
 // allowance: accounted is what counts, even if the buffer was replaced since. A nil buffer is fine.
 func (p *Pool) Release(b []byte, accounted int) {
 	p.mu.Lock()
@@ -17,6 +17,8 @@ func (p *Pool) Release(b []byte, accounted int) {
 		p.free = append(p.free, b)
 	} else {
 		p.allowance += int64(accounted)
+		p.odd.put(b, accounted)
+		p.odd.trim(p.allowance)
 	}
 	p.serve()
 	p.check()

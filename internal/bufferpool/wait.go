@@ -133,7 +133,11 @@ func (p *Pool) feed(w *waiter) (done bool) {
 	got := min(missing, p.allowance)
 	p.allowance -= got
 	w.collected += got
-	return w.collected == w.need
+	if done = w.collected == w.need; done {
+		w.buf = p.odd.take(int(w.need))
+	}
+	p.odd.trim(p.allowance)
+	return done
 }
 
 // feedChunks gives free buffers first; one that takes the place of a chunk reserved as allowance returns that. The rest
@@ -152,6 +156,7 @@ func (p *Pool) feedChunks(w *waiter) (done bool) {
 		p.allowance -= n * size
 		w.collected += n * size
 		missing -= n
+		p.odd.trim(p.allowance)
 	}
 	return missing == 0
 }
