@@ -3,6 +3,7 @@ package bufferpool
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"linger/internal/clock"
@@ -41,21 +42,21 @@ func TestABufferOfAnOddSizeIsUsedAgainWhileThereIsAllowanceForIt(t *testing.T) {
 }
 
 func TestTheFirstInLineGetsTheOddBufferThatComesBack(t *testing.T) {
-	p := New(500, 100, Full, clock.Real())
-	b, err := p.Allocate(context.Background(), 400, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := make(chan []byte)
-	go func() {
-		b, _ := p.Allocate(context.Background(), 400, time.Minute)
-		got <- b
-	}()
-	for p.Waiters() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	p.Release(b, 400)
-	if next := <-got; len(next) != 400 || &next[0] != &b[0] {
-		t.Error("the waiter got other memory")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := New(500, 100, Full, clock.Real())
+		b, err := p.Allocate(context.Background(), 400, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan []byte)
+		go func() {
+			b, _ := p.Allocate(context.Background(), 400, time.Minute)
+			got <- b
+		}()
+		synctest.Wait()
+		p.Release(b, 400)
+		if next := <-got; len(next) != 400 || &next[0] != &b[0] {
+			t.Error("the waiter got other memory")
+		}
+	})
 }
