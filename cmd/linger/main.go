@@ -35,11 +35,15 @@ func main() {
 func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	a := &app{}
 	root := a.root()
+	stdout := &checkedOut{Writer: out}
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
+	root.SetOut(stdout)
 	root.SetErr(errOut)
 	cmd, err := root.ExecuteContextC(ctx)
+	if lost := stdout.lost(); lost != nil && (err == nil || errors.Is(err, lost)) {
+		a.started, err = true, lost // not the command line's fault, also when only its help was asked for
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -64,7 +68,7 @@ func (a *app) root() *cobra.Command {
 		Use: "linger", Short: "A Kafka producer that behaves like Java's and explains itself", Version: linger.Version,
 		Long: "linger is a Kafka producer that behaves like Java's and explains itself.\n\n" +
 			"Begin with:  " + invocation() + " demo\n\n" +
-			"Exit status: 0 all is well, 1 records failed or no broker answered, 2 wrong flags or options, 130 interrupted.",
+			"Exit status: 0 all is well, 1 records failed, no broker answered or the result could not be written, 2 wrong flags or options, 130 interrupted.",
 		SilenceUsage: true, SilenceErrors: true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
 	}

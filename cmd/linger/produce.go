@@ -179,6 +179,9 @@ func (f *produceFlags) watch(bar *produce.Bar, r *produce.Run, errOut io.Writer)
 }
 
 func isTerminal(w io.Writer) bool {
+	if o, ok := w.(*checkedOut); ok {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	return ok && cupwriter.New(f, false).IsTerminal()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func complete(c *cobra.Command, flag string, list []string) {
 func (s *settings) list() ([]config.Setting, error) {
 	var all []config.Setting
 	for _, name := range s.files {
-		text, err := os.ReadFile(name)
+		text, err := readSmall(name)
 		if err != nil {
 			return nil, usagef("--config: %w", err)
 		}
@@ -72,6 +73,22 @@ func (s *settings) list() ([]config.Setting, error) {
 		all = append(all, config.Setting{Key: key, Value: value, Source: "-X"})
 	}
 	return all, nil
+}
+
+// maxFile bounds in bytes what is read of a file with options: someone who names a device, or a log, hears so.
+const maxFile = 16 << 20
+
+func readSmall(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s is larger than %d MiB: it can't be a properties file", name, maxFile>>20)
+	}
+	return text, err
 }
 
 const bootstrapServers = "bootstrap.servers"

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +35,7 @@ func TestAWrongCommandLineSaysWhatToDoAndSendsNothing(t *testing.T) {
 		{"options that contradict", append(produce, "-X", "enable.idempotence=true", "-X", "acks=1"), []string{"Must set acks to all"}},
 		{"what this version lacks", append(produce, "-X", "transactional.id=x"), []string{"transactional.id", "not supported"}},
 		{"a missing options file", append(produce, "--config", missing), []string{"--config: open " + missing}},
+		{"an options file without end", append(produce, "--config", "/dev/zero"), []string{"--config: /dev/zero is larger than 16 MiB"}},
 		{"a bad options file", append(produce, "--config", bad), []string{"--config: " + bad + ": line 2: "}},
 		{"perf with contradicting flags", []string{"perf", "--acks", "1"}, []string{"add --idempotence=false"}},
 		{"perf with an argument", []string{"perf", "x"}, []string{"unknown command \"x\" for \"linger perf\""}},
@@ -92,3 +95,23 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	}
 	run(t, "", "--version").want(t, exitOK)
 }
+
+// What a command prints is its result: one that is lost is a failure, whatever happened before.
+func TestAResultThatCannotBeWrittenIsAFailure(t *testing.T) {
+	for name, args := range map[string][]string{
+		"produce": {"produce", "--embedded", "-t", "t"}, "config": {"config"}, "explained": {"config", "--explain", "acks"}, "help": {"--help"},
+		"json": {"config", "--json"}, "version": {"--version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var errOut buffer
+			status := execute(t.Context(), args, strings.NewReader("a\nb\n"), full{}, &errOut)
+			result{status, "", errOut.String()}.want(t, exitFailed)
+			has(t, "stderr", errOut.String(), "linger: standard output: no space left\n")
+		})
+	}
+}
+
+// full is a device without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
