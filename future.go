@@ -26,6 +26,9 @@ type sizes struct{ key, value int32 }
 // Wait blocks until the record has an outcome or ctx ends. With ctx's error, within an ErrInterrupted, the record is still
 // on its way.
 //
+// Inside a callback only a record that is Ready may be waited for: the outcome of any other comes behind that callback, so that
+// Wait would not return before ctx ends.
+//
 // The error is what the callback got: a *ProducerError for whatever brokers and time-outs say. Metadata names topic and
 // partition in any case.
 func (f Future) Wait(ctx context.Context) (RecordMetadata, error) {

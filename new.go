@@ -196,6 +196,9 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	for _, l := range cfg.Lines {
 		c.logLine(l)
 	}
+	if int64(v.BatchSize) > v.BufferMemory && !v.IncrementalAllocation {
+		c.log.Warn(fmt.Sprintf("batch.size=%d is larger than buffer.memory=%d: no batch gets memory, and every send fails; lower the one or raise the other", v.BatchSize, v.BufferMemory))
+	}
 	if o.dialer != nil && o.names.Resolver == nil {
 		o.names.Resolver = asItIs
 	}

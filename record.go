@@ -64,5 +64,8 @@ func (m RecordMetadata) HasOffset() bool { return m.Offset >= 0 }
 // Java, when it acknowledges a batch before an older one: without idempotence and with several requests in flight, or
 // after it wrote a batch and answered with an error. The order in the log does not suffer.
 //
+// A callback may send. It must not wait for the outcome of what it sends, nor of anything else that is on its way, since
+// that comes behind it: Flush and SendSync are refused there, Future.Wait would last until its context ends.
+//
 // A record refused inside Send is called back on the caller's goroutine before Send returns.
 type Callback func(md RecordMetadata, err error)

@@ -299,3 +299,44 @@ func TestADialerThatEndsItsGoroutineIsContained(t *testing.T) {
 		}
 	})
 }
+
+// CLOSE-11 and beyond: what a callback would wait for behind itself is refused there, and nothing is sent; elsewhere it works.
+func TestSendSyncInsideACallbackIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer()
+		var inside error
+		mustWait(t, mustSend(t, p, plain("v"), func(linger.RecordMetadata, error) {
+			_, inside = p.SendSync(t.Context(), plain("never sent"))
+		}))
+		if !errors.Is(inside, linger.ErrIllegalState) || !strings.Contains(inside.Error(), "callback") {
+			t.Errorf("got %v, want an ErrIllegalState", inside)
+		}
+		if _, err := p.SendSync(t.Context(), plain("w")); err != nil {
+			t.Error(err)
+		}
+		if got := c.values("t", 0); !slices.Equal(got, []string{"v", "w"}) {
+			t.Errorf("the log has %q", got)
+		}
+	})
+}
+
+// A batch.size that buffer.memory can't hold is told when the producer is made: as with Java every send will fail.
+func TestABatchLargerThanAllMemoryIsWarnedOf(t *testing.T) {
+	for _, incremental := range []bool{false, true} {
+		bubble(t, func(t *testing.T, c *cluster) {
+			c.topic("t", 1)
+			opts := []linger.Option{linger.BatchSize(100_000), linger.BufferMemory(64_000)}
+			if incremental {
+				opts = append(opts, linger.Set("buffer.memory.allocation.strategy", "incremental"))
+			}
+			p := c.producer(opts...)
+			if n := len(c.logged(slog.LevelWarn, "batch.size=100000 is larger than buffer.memory=64000")); (n == 0) != incremental {
+				t.Errorf("incremental %t: %d warnings", incremental, n)
+			}
+			if _, err := p.SendSync(t.Context(), plain("v")); (err == nil) != incremental {
+				t.Errorf("incremental %t: send: %v", incremental, err)
+			}
+		})
+	}
+}

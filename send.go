@@ -31,8 +31,13 @@ func (p *Producer[K, V]) Send(ctx context.Context, r Record[K, V], cb Callback) 
 }
 
 // SendSync sends r and waits for its outcome; the error is Send's or the outcome's. When ctx ends first the record may
-// still be delivered.
+// still be delivered. Inside a callback it sends nothing and returns ErrIllegalState: the outcome would come behind that
+// callback.
 func (p *Producer[K, V]) SendSync(ctx context.Context, r Record[K, V]) (RecordMetadata, error) {
+	if p.core.engine.OnDeliveryGoroutine() {
+		return RecordMetadata{Topic: r.Topic, Partition: -1, Offset: -1, KeySize: -1, ValueSize: -1},
+			fmt.Errorf("%w: SendSync cannot be called from within a callback", kerr.ErrIllegalState)
+	}
 	f, err := p.Send(ctx, r, nil)
 	if err != nil {
 		return RecordMetadata{Topic: r.Topic, Partition: -1, Offset: -1, KeySize: -1, ValueSize: -1}, err
