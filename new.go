@@ -192,7 +192,7 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	if err != nil {
 		return err
 	}
-	c.config = cfg
+	c.config, c.clk = cfg, clock.Real()
 	for _, l := range cfg.Lines {
 		c.logLine(l)
 	}
@@ -210,7 +210,6 @@ func (c *core) build(o *options, cfg *config.Config, read []string) error {
 	if err != nil {
 		return err
 	}
-	c.clk = clock.Real()
 	security, err := c.buildTLS(o, cfg)
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"linger/internal/kerr"
 	"linger/internal/logs"
 	"linger/internal/metrics"
-	"linger/internal/tlsconf"
 )
 
 // Producer sends records to Kafka. Its methods are safe for concurrent use; one producer per process is usually right,
@@ -43,7 +42,6 @@ type core struct {
 	pool   *bufferpool.Pool
 	acc    *accumulator.Accumulator
 	engine *engine.Engine
-	tls    *tlsconf.Source // nil: plain text
 
 	maxBlock       time.Duration
 	maxRequestSize int

@@ -6,17 +6,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strings"
-	"time"
 
-	"linger/internal/clock"
 	"linger/internal/config"
 	"linger/internal/kerr"
 	"linger/internal/oauth"
-	"linger/internal/tlsconf"
 )
 
 // OAuthToken is a token of the mechanism OAUTHBEARER. It prints itself without its value.
@@ -36,22 +32,21 @@ func WithOAuthToken(fetch func(ctx context.Context) (OAuthToken, error)) Option 
 // oauthSource makes the source of tokens for OAUTHBEARER; login are the options of the login module, nil when there is
 // none. Who calls it closes it.
 func (c *core) oauthSource(o *options, cfg *config.Config, login map[string]string) (*oauth.Source, error) {
-	clk := clock.Real()
-	tlsFor, err := c.endpointTLS(login, clk)
+	tlsFor, err := c.endpointTLS(login)
 	if err != nil {
 		return nil, err
 	}
 	var seed [32]byte
 	_, _ = cryptorand.Read(seed[:]) // never fails
 	return oauth.New(oauth.Options{
-		Config: cfg, JAAS: login, Fetch: c.guardFetch(o.oauthToken), Environment: os.LookupEnv, Clock: clk, Log: c.log,
+		Config: cfg, JAAS: login, Fetch: c.guardFetch(o.oauthToken), Environment: os.LookupEnv, Clock: c.clk, Log: c.log,
 		TLS: tlsFor, Random: rand.New(rand.NewChaCha8(seed)).Float64,
 	})
 }
 
 // endpointTLS is how the token endpoint is talked to: by the ssl.* options of the login module, those of the producer are
 // for brokers (in Java: JaasOptionsUtils.createSSLSocketFactory). Nil stands for what the system trusts.
-func (c *core) endpointTLS(login map[string]string, clk clock.Clock) (func(host string) *tls.Config, error) {
+func (c *core) endpointTLS(login map[string]string) (func(host string) *tls.Config, error) {
 	settings := []config.Setting{
 		{Key: "bootstrap.servers", Value: "localhost:1"}, // must be there, and nobody reads it
 		{Key: "key.serializer", Value: config.Instance("")}, {Key: "value.serializer", Value: config.Instance("")},
@@ -70,16 +65,11 @@ func (c *core) endpointTLS(login map[string]string, clk clock.Clock) (func(host 
 	if err != nil {
 		return nil, fmt.Errorf("%w: sasl.jaas.config, option of the login module: %w", kerr.ErrConfig, err)
 	}
-	source, err := tlsconf.New(tlsconf.Options{
-		Get:   func(key string) any { v, _ := cfg.Get(key); return v },
-		Given: func(key string) bool { return given[key] },
-		Now:   func() time.Time { return time.UnixMilli(clk.WallMs()) },
-		Log:   func(level slog.Level, text string) { c.log.Log(context.Background(), level, text) },
-	})
+	tlsFor, err := c.tlsFor(cfg, given, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: sasl.jaas.config, option of the login module: %w", kerr.ErrConfig, err)
 	}
-	return source.Config, nil
+	return tlsFor, nil
 }
 
 // guardFetch calls the application's function as guard calls its dialer.

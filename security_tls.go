@@ -48,16 +48,20 @@ func (c *core) buildTLS(o *options, cfg *config.Config) (func(host string) *tls.
 	for _, e := range cfg.Effective() {
 		given[e.Key] = e.Source != ""
 	}
+	return c.tlsFor(cfg, given, o.tls)
+}
+
+// tlsFor makes TLS configurations, one for each dial, of the ssl.* options in cfg; given are those that somebody has set.
+func (c *core) tlsFor(cfg *config.Config, given map[string]bool, base *tls.Config) (func(host string) *tls.Config, error) {
 	source, err := tlsconf.New(tlsconf.Options{
 		Get:   func(key string) any { v, _ := cfg.Get(key); return v },
 		Given: func(key string) bool { return given[key] },
-		Base:  o.tls,
+		Base:  base,
 		Now:   func() time.Time { return time.UnixMilli(c.clk.WallMs()) },
 		Log:   func(level slog.Level, text string) { c.log.Log(context.Background(), level, text) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.tls = source
 	return source.Config, nil
 }
