@@ -1,11 +1,9 @@
 package tlsconf
 
 import (
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -14,18 +12,7 @@ const warnDays = 30
 
 const day = 24 * time.Hour
 
-// DaysLeft is how many whole days the first of our own certificates to end is still valid, negative when it has ended; ok is
-// false when there is none.
-func (s *Source) DaysLeft(now time.Time) (days int, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.own) == 0 {
-		return 0, false
-	}
-	first := slices.MinFunc(s.own, func(a, b tls.Certificate) int { return a.Leaf.NotAfter.Compare(b.Leaf.NotAfter) })
-	return daysBetween(now, first.Leaf.NotAfter), true
-}
-
+// daysBetween are whole days, negative when end has come.
 func daysBetween(now, end time.Time) int {
 	return int(math.Floor(float64(end.Sub(now)) / float64(day)))
 }

@@ -25,7 +25,7 @@ func TestServerPropertiesOfTheSecondOfThreeNodes(t *testing.T) {
 		"controller.quorum.voters=1@127.0.0.1:2,2@127.0.0.1:5,3@127.0.0.1:8\n",
 		"\nlisteners=PLAINTEXT://127.0.0.1:4,TLS://127.0.0.1:6,CONTROLLER://127.0.0.1:5\n",
 		"advertised.listeners=PLAINTEXT://127.0.0.1:4,TLS://127.0.0.1:6\n",
-		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,TLS:SSL\n",
+		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,TLS:SSL,CONTROLLER:PLAINTEXT\n",
 		"listener.name.tls.ssl.client.auth=required\n",
 		"transaction.state.log.replication.factor=3\n",
 		"transaction.state.log.min.isr=2\n",
