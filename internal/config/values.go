@@ -75,7 +75,7 @@ type Values struct {
 	MetricsRecordingLevel string
 }
 
-// built reads the settled values. It is the only place that knows which key fills which field.
+// built reads the settled values. It and buildMetrics are the only places that know which key fills which field.
 func (p *parser) built() Values {
 	v := Values{
 		Bootstrap:                 p.boot,
@@ -132,16 +132,19 @@ func (p *parser) built() Values {
 		InterceptorClasses: p.list("interceptor.classes"),
 
 		SecurityProtocol: strings.ToUpper(p.str(securityProtocol)),
-
-		EnableMetricsPush:     p.bool("enable.metrics.push"),
-		MetricsSampleWindowMs: p.int("metrics.sample.window.ms"),
-		MetricsNumSamples:     int(p.int("metrics.num.samples")),
-		MetricsRecordingLevel: p.str("metrics.recording.level"),
 	}
 	if level, ok := p.values["compression."+v.Compression+".level"].(int64); ok {
 		v.CompressionLevel, v.HasCompressionLevel = int(level), true
 	}
+	p.buildMetrics(&v)
 	return v
+}
+
+func (p *parser) buildMetrics(v *Values) {
+	v.EnableMetricsPush = p.bool("enable.metrics.push")
+	v.MetricsSampleWindowMs = p.int("metrics.sample.window.ms")
+	v.MetricsNumSamples = int(p.int("metrics.num.samples"))
+	v.MetricsRecordingLevel = p.str("metrics.recording.level")
 }
 
 // acksCode has one word for each value the validator lets through after "all" became -1.
