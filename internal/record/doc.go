@@ -13,7 +13,8 @@
 // the header is written for each attempt into the request's own memory (PutHeader), where producer id, epoch and
 // sequence may differ from the attempt before while a slow socket still reads the records. Append encodes a record right
 // where it stays: one length computed, one bounds check, straight writes; a record that crosses a chunk boundary takes
-// the slow path. Whether a batch is full follows Java's estimate to the bit (MemoryRecordsBuilder), since it decides
+// the slow path. The records are summed block by block while they are in cache, and the header's sum is put in front of
+// theirs by arithmetic (sum.go). Whether a batch is full follows Java's estimate to the bit (MemoryRecordsBuilder), since it decides
 // which records share a batch.
 //
 // The room owns the bytes' shape. It refuses to compress (package compress), to take or return memory (its caller does)
