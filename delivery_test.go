@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"linger"
+	"linger/internal/invariant"
 	"linger/internal/kerr"
 )
 
@@ -451,10 +452,14 @@ func TestQueuedAndInFlightBatchesExpireOnTime(t *testing.T) {
 // SND-31, POOL-31: the memory of all that one answer ends is home before the first of the callbacks runs: with buffer.memory
 // exactly used up, a callback finds all of it, and its TrySend has room.
 func TestACallbackFindsTheMemoryOfItsRecord(t *testing.T) {
-	const partitions, size, rounds = 4000, 200, 5 // many, so that memory that comes home too late is seen
+	const size = 200
+	partitions, rounds := 4000, 5 // many, so that memory that comes home too late is seen
+	if invariant.Enabled {        // which looks at all of the pool with each step
+		partitions, rounds = 200, 2
+	}
 	bubble(t, func(t *testing.T, c *cluster) {
 		c.topic("t", partitions)
-		p := c.producer(linger.BufferMemory(partitions*size), linger.BatchSize(size), linger.Linger(time.Second))
+		p := c.producer(linger.BufferMemory(int64(partitions*size)), linger.BatchSize(size), linger.Linger(time.Second))
 		warm(t, p)
 		for range rounds {
 			first := true
@@ -464,7 +469,7 @@ func TestACallbackFindsTheMemoryOfItsRecord(t *testing.T) {
 						return
 					}
 					first = false
-					if n := linger.MemoryAvailable(p); n != partitions*size {
+					if n := linger.MemoryAvailable(p); n != int64(partitions*size) {
 						t.Errorf("%d of %d bytes are home when the first callback runs", n, partitions*size)
 					}
 					for part := range int32(partitions) {
