@@ -18,8 +18,6 @@ type Error struct {
 	Remedy string
 	// Err is the cause, never nil.
 	Err error
-
-	passing bool // see Temporary
 }
 
 // Error names the option, where it points to, the cause and the remedy.
@@ -38,9 +36,6 @@ func (e *Error) Error() string {
 
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// Temporary reports whether it may go better without anybody's doing: the endpoint can't be reached, or is ill.
-func (e *Error) Temporary() bool { return e.passing }
 
 // refuse is the error of an option that can't be used, found while the producer is made.
 func refuse(option, why, remedy string) error {

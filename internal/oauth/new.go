@@ -85,7 +85,7 @@ func (s settings) applications(fetch func(context.Context) (Token, error)) (func
 	return func(ctx context.Context) (Token, error) {
 		t, err := fetch(ctx)
 		if err != nil {
-			return Token{}, &Error{Option: "linger.WithOAuthToken", Err: err, passing: true}
+			return Token{}, &Error{Option: "linger.WithOAuthToken", Err: err}
 		}
 		if strings.TrimSpace(t.Value) == "" {
 			return Token{}, &Error{Option: "linger.WithOAuthToken", Err: errNoValue}

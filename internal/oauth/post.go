@@ -134,7 +134,7 @@ func (p *poster) token(ctx context.Context, newForm func() (form, error)) (jwt s
 	})
 	if err != nil {
 		_, final := errors.AsType[permanent](err)
-		return "", &Error{Option: keyEndpoint, Where: p.where, Err: err, Remedy: remedy(f, err, final), passing: !final}
+		return "", &Error{Option: keyEndpoint, Where: p.where, Err: err, Remedy: remedy(f, err, final)}
 	}
 	return jwt, nil
 }

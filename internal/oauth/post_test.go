@@ -102,8 +102,11 @@ func TestFailuresOfTheEndpointAreExplained(t *testing.T) {
 			if got := tries.Load(); tt.tries != 0 && got != tt.tries {
 				t.Errorf("%d tries: %v", got, err)
 			}
+			if _, final := errors.AsType[permanent](err); final && tt.tries == 0 {
+				t.Error("given up for good, and another try may go better")
+			}
 			e, ok := errors.AsType[*Error](err)
-			if !ok || e.Option != keyEndpoint || e.Temporary() != (tt.tries == 0) {
+			if !ok || e.Option != keyEndpoint {
 				t.Errorf("not an Error, or not of the right kind: %#v", err)
 			}
 		})

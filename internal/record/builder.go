@@ -202,6 +202,3 @@ func (b *Builder) write(p []byte) {
 
 // Remaining is how many more record bytes the chunks can take.
 func (b *Builder) Remaining() int { return len(b.tail) - b.at + b.spare }
-
-// FitsLastChunk reports whether n more record bytes stay within the chunk being written.
-func (b *Builder) FitsLastChunk(n int) bool { return n <= len(b.tail)-b.at }
