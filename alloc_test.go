@@ -35,7 +35,7 @@ func wantAllocs(t *testing.T, limit float64, n int, do func()) {
 	}
 }
 
-// A record that joins an open batch costs no allocation: key, value, headers and callback or not.
+// TUNE-13: a record that joins an open batch costs no allocation: key, value, headers and callback or not.
 func TestSendIntoAnOpenBatchDoesNotAllocate(t *testing.T) {
 	p := nullProducer(t, linger.Linger(time.Hour), linger.DeliveryTimeout(3*time.Hour), linger.BatchSize(16<<20), linger.BufferMemory(64<<20))
 	cb := func(linger.RecordMetadata, error) {}
@@ -103,7 +103,10 @@ func TestStringsPassWithoutAllocation(t *testing.T) {
 }
 
 func nullProducer(t *testing.T, more ...linger.Option) producer {
-	c := nullBroker{}
+	return newNullProducer(t, nullBroker{}, more...)
+}
+
+func newNullProducer(t testing.TB, c nullBroker, more ...linger.Option) producer {
 	p, err := linger.New(linger.ByteArray, linger.ByteArray, append([]linger.Option{
 		linger.BootstrapServers("10.0.0.1:9092"), linger.WithDialer(c.dial), linger.WithLogger(nil), linger.BufferMemory(8 << 20),
 	}, more...)...)
@@ -117,8 +120,9 @@ func nullProducer(t *testing.T, more ...linger.Option) producer {
 	return p
 }
 
-// nullBroker takes everything for topic t, which has one partition, and allocates nothing for it.
-type nullBroker struct{}
+// nullBroker takes everything for topic t, which has one partition, and allocates nothing for it. It takes a request after the
+// other, pause for each.
+type nullBroker struct{ pause time.Duration }
 
 func (b nullBroker) dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
@@ -131,7 +135,7 @@ func (b nullBroker) dial(context.Context, string, string) (net.Conn, error) {
 
 var errBadRequest = errors.New("bad request")
 
-func (nullBroker) serve(conn net.Conn) error {
+func (b nullBroker) serve(conn net.Conn) error {
 	c := &cluster{topics: map[string]*fakeTopic{}, brokers: []int32{1}, nextPID: 1, maxAPI: map[kmsg.Key]int16{kmsg.Produce: 13, kmsg.Metadata: 13, kmsg.ApiVersions: 4, kmsg.InitProducerID: 5}}
 	c.topic("t", 1)
 	var taken []byte
@@ -158,6 +162,9 @@ func (nullBroker) serve(conn net.Conn) error {
 			if call.key == kmsg.Produce {
 				taken = frame
 			}
+		}
+		if b.pause > 0 {
+			elapse(b.pause)
 		}
 		if _, err := conn.Write(frame); err != nil {
 			return err

@@ -28,6 +28,7 @@ type setup struct {
 	incremental     bool
 	chunk           int // batchSize; what the pool lends in incremental mode
 	nudge           func()
+	watch           func(clock.Clock) clock.Clock // what the accumulator is given for its clock; nil: the clock itself
 }
 
 // tester is what a fixture needs of a test, a benchmark or a property.
@@ -69,10 +70,14 @@ func newFixture(tb tester, s setup) *fixture {
 	}
 	orDefault(&s.chunk, s.batchSize)
 	f.pool = bufferpool.New(s.memory, s.chunk, mode, f.clk)
+	var clk clock.Clock = f.clk
+	if s.watch != nil {
+		clk = s.watch(clk)
+	}
 	f.acc = New(Options{
 		BatchSize: s.batchSize, Linger: s.linger, DeliveryTimeout: s.deliveryTimeout,
 		RetryBackoff: backoff.NewExponential(s.backoffMs, backoff.RetryMultiplier, s.backoffMaxMs, 0),
-		Codec:        s.codec.Default(), Pool: f.pool, Incremental: s.incremental, Clock: f.clk, Coarse: clock.NewCoarse(f.clk),
+		Codec:        s.codec.Default(), Pool: f.pool, Incremental: s.incremental, Clock: clk, Coarse: clock.NewCoarse(clk),
 		Adaptive: s.adaptive, AvailabilityTimeout: s.availability, Idempotent: s.idempotent, Random: s.random, Nudge: s.nudge,
 	})
 	f.sched = f.acc.Schedule()

@@ -1,0 +1,117 @@
+package linger_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"linger"
+	"linger/internal/invariant"
+)
+
+// TUNE-13: a record that joins an open batch is told to nobody: the sender's loop takes no turn, however many there are.
+func TestRecordsForAnOpenBatchWakeNobody(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		c.topic("t", 1)
+		p := c.producer(linger.BatchSize(4 << 20))
+		warm(t, p)
+		mustWait(t, mustSend(t, p, plain("connects"), nil))
+		mustSend(t, p, plain("opens the batch"), nil)
+		synctest.Wait()
+		before, sent := p.Turns(), c.count("Produce")
+		for range 10_000 { // at one instant: time passes in a bubble only while all wait
+			mustSend(t, p, plain("joins it"), nil)
+		}
+		synctest.Wait()
+		if turns := p.Turns() - before; turns != 0 {
+			t.Errorf("%d turns for 10000 records", turns)
+		}
+		mustFlush(t, p)
+		if n := c.count("Produce") - sent; n != 1 {
+			t.Errorf("%d requests, want all records in one", n)
+		}
+	})
+}
+
+// BenchmarkAppend is what the application's goroutine pays for a record that joins an open batch, memory being free (TUNE-13).
+func BenchmarkAppend(b *testing.B) {
+	p := newNullProducer(b, nullBroker{}, linger.Linger(time.Hour), linger.DeliveryTimeout(3*time.Hour), linger.BatchSize(1<<20), linger.BufferMemory(64<<20))
+	r := rec{Topic: "t", Value: make([]byte, 100)}
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Send(ctx, r, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TUNE-14: under pressure the default budget of 32 MiB carries many times as much: it is used to the brim and never beyond, its
+// buffers go round instead of new ones being made, nobody runs out of max.block.ms, and a record waits no longer than the broker
+// takes for a budget's worth of what stood before it.
+func TestTheMemoryBudgetCarriesManyTimesItsSize(t *testing.T) {
+	const (
+		budget    = 32 << 20 // buffer.memory's default
+		batchSize = 256 << 10
+		size      = 8 << 10
+		pause     = time.Millisecond // for a request, which is a batch
+	)
+	synctest.Test(t, func(t *testing.T) {
+		p := newNullProducer(t, nullBroker{pause}, linger.BufferMemory(budget), linger.BatchSize(batchSize), linger.MaxRequestSize(1<<20))
+		var peak int64
+		var failed, pressed int     // of the delivery goroutine
+		var slowest time.Duration   // its too
+		n, look := 8*budget/size, 7 // records
+		if invariant.Enabled {      // the pool then poisons and checks its free bytes one by one
+			n, look = 5*budget/4/size, 701
+		}
+		value := make([]byte, size)
+		flow := func() {
+			for i := range n {
+				start := time.Now()
+				if _, err := p.Send(t.Context(), rec{Topic: "t", Value: value}, func(_ linger.RecordMetadata, err error) {
+					if err != nil {
+						failed++
+					}
+					if i%look == 0 {
+						if _, waiters := p.Lent(); waiters > 0 {
+							pressed++
+						}
+					}
+					slowest = max(slowest, time.Since(start))
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if i%look == 0 {
+					lent, _ := p.Lent()
+					peak = max(peak, lent)
+				}
+			}
+			mustFlush(t, p)
+		}
+		flow() // makes the buffers
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		flow()
+		runtime.ReadMemStats(&after)
+
+		if made := after.TotalAlloc - before.TotalAlloc; made > budget/2 && !invariant.Enabled {
+			t.Errorf("%d MiB of memory were made for %d MiB of records", made>>20, n*size>>20)
+		}
+		if peak > budget || peak < budget*9/10 {
+			t.Errorf("at most %d bytes were lent, want the budget of %d to be used up and no more", peak, budget)
+		}
+		if pressed == 0 {
+			t.Error("nobody waited for memory: there was no pressure")
+		}
+		k := p.Counters()
+		if failed != 0 || k.RecordsDelivered != int64(2*n) || k.BufferExhausted != 0 {
+			t.Errorf("%d records failed, %+v", failed, k)
+		}
+		if most := (budget/batchSize + 5) * pause * 11 / 10; slowest > most {
+			t.Errorf("a record waited for %v, want %v at most", slowest, most)
+		}
+	})
+}
