@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // CFG-69, CFG-70, CFG-73: what linger lacks is said, never ignored.
@@ -56,6 +58,45 @@ func TestJavasOwnReporterIsNoReasonToRefuse(t *testing.T) {
 	wantWarning(t, accept(t, "metric.reporters="), "Configuration metric.reporters has no effect")
 	if _, err := Parse(given("metric.reporters=" + jmxReporter + ",my.Reporter")); err == nil {
 		t.Error("a Java class is accepted")
+	}
+}
+
+// SEC-01: the options of TLS and SASL stand in the table like all others, as many as Java has, and a configuration takes their
+// values by the same names; passwords are kept from sight.
+func TestSecurityIsPartOfTheTable(t *testing.T) {
+	n := map[string]int{}
+	for _, k := range Keys() {
+		prefix, _, _ := strings.Cut(k.Name, ".")
+		if prefix != "ssl" && prefix != "sasl" && prefix != "security" {
+			continue
+		}
+		n[prefix]++
+		if k.Option == "" || k.Doc == "" {
+			t.Errorf("%s has no typed option or no text", k.Name)
+		}
+		if k.Status != Works {
+			continue // TestNoKeyIsSilentlyIgnored
+		}
+		if secret := k.Secret(); secret != (strings.Contains(k.Name, "password") || strings.HasSuffix(k.Name, "passphrase") ||
+			strings.HasSuffix(k.Name, "secret") || k.Name == "sasl.jaas.config" || strings.HasPrefix(k.Name, "ssl.keystore.key") ||
+			strings.Contains(k.Name, "certificate")) {
+			t.Errorf("%s: secret %t", k.Name, secret)
+		}
+	}
+	if want := map[string]int{"security": 2, "ssl": 19, "sasl": 47}; !cmp.Equal(n, want) {
+		t.Errorf("keys %v, want %v", n, want)
+	}
+	c := accept(t, "security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=it is a secret", "ssl.truststore.type=PEM", "ssl.cipher.suites=a,b")
+	for key, want := range map[string]any{
+		"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "ssl.truststore.type": "PEM", "ssl.cipher.suites": []string{"a", "b"},
+		"ssl.enabled.protocols": []string{"TLSv1.2", "TLSv1.3"}, "ssl.endpoint.identification.algorithm": "https",
+	} {
+		if got, ok := c.Get(key); !ok || !cmp.Equal(got, want) {
+			t.Errorf("%s is %v, want %v", key, got, want)
+		}
+	}
+	if got, _ := c.Get("sasl.jaas.config"); got.(Secret).Reveal() != "it is a secret" || strings.Contains(c.String(), "a secret") {
+		t.Errorf("sasl.jaas.config is %v in\n%s", got, c)
 	}
 }
 
