@@ -52,21 +52,23 @@ func BenchmarkAppend(b *testing.B) {
 // buffers go round instead of new ones being made, nobody runs out of max.block.ms, and a record waits no longer than the broker
 // takes for a budget's worth of what stood before it.
 func TestTheMemoryBudgetCarriesManyTimesItsSize(t *testing.T) {
+	budget, batchSize := 32<<20, 256<<10 // the first is buffer.memory's default
+	if invariant.Enabled {               // the pool then poisons its free bytes and looks at them one by one
+		budget, batchSize = budget/32, batchSize/8
+	}
 	const (
-		budget    = 32 << 20 // buffer.memory's default
-		batchSize = 256 << 10
-		size      = 8 << 10
-		pause     = time.Millisecond // for a request, which is a batch
+		size  = 8 << 10
+		pause = time.Millisecond // for a request, which is a batch
 	)
+	n := 8 * budget / size
+	if invariant.Enabled {
+		n = 3 * budget / size
+	}
 	synctest.Test(t, func(t *testing.T) {
-		p := newNullProducer(t, nullBroker{pause}, linger.BufferMemory(budget), linger.BatchSize(batchSize), linger.MaxRequestSize(1<<20))
+		p := newNullProducer(t, nullBroker{pause}, linger.BufferMemory(int64(budget)), linger.BatchSize(batchSize), linger.MaxRequestSize(1<<20))
 		var peak int64
-		var failed, pressed int     // of the delivery goroutine
-		var slowest time.Duration   // its too
-		n, look := 8*budget/size, 7 // records
-		if invariant.Enabled {      // the pool then poisons and checks its free bytes one by one
-			n, look = 5*budget/4/size, 701
-		}
+		var failed, pressed int   // of the delivery goroutine
+		var slowest time.Duration // its too
 		value := make([]byte, size)
 		flow := func() {
 			for i := range n {
@@ -75,7 +77,7 @@ func TestTheMemoryBudgetCarriesManyTimesItsSize(t *testing.T) {
 					if err != nil {
 						failed++
 					}
-					if i%look == 0 {
+					if i%7 == 0 {
 						if _, waiters := p.Lent(); waiters > 0 {
 							pressed++
 						}
@@ -84,7 +86,7 @@ func TestTheMemoryBudgetCarriesManyTimesItsSize(t *testing.T) {
 				}); err != nil {
 					t.Fatal(err)
 				}
-				if i%look == 0 {
+				if i%7 == 0 {
 					lent, _ := p.Lent()
 					peak = max(peak, lent)
 				}
@@ -97,10 +99,10 @@ func TestTheMemoryBudgetCarriesManyTimesItsSize(t *testing.T) {
 		flow()
 		runtime.ReadMemStats(&after)
 
-		if made := after.TotalAlloc - before.TotalAlloc; made > budget/2 && !invariant.Enabled {
+		if made := after.TotalAlloc - before.TotalAlloc; made > uint64(budget/2) && !invariant.Enabled {
 			t.Errorf("%d MiB of memory were made for %d MiB of records", made>>20, n*size>>20)
 		}
-		if peak > budget || peak < budget*9/10 {
+		if peak > int64(budget) || peak < int64(budget*9/10) {
 			t.Errorf("at most %d bytes were lent, want the budget of %d to be used up and no more", peak, budget)
 		}
 		if pressed == 0 {
@@ -110,7 +112,7 @@ func TestTheMemoryBudgetCarriesManyTimesItsSize(t *testing.T) {
 		if failed != 0 || k.RecordsDelivered != int64(2*n) || k.BufferExhausted != 0 {
 			t.Errorf("%d records failed, %+v", failed, k)
 		}
-		if most := (budget/batchSize + 5) * pause * 11 / 10; slowest > most {
+		if most := time.Duration(budget/batchSize+5) * pause * 11 / 10; slowest > most {
 			t.Errorf("a record waited for %v, want %v at most", slowest, most)
 		}
 	})
