@@ -249,6 +249,7 @@ func TestAFailedHandshakeReachesBufferedRecords(t *testing.T) {
 					t.Fatal(err)
 				}
 				fut := mustSend(t, p, plain("v"), nil)
+				synctest.Wait() // no connection is half made that the change would miss
 				change(c)
 				c.close()
 				var err error
