@@ -49,6 +49,7 @@ var laws = []struct {
 	{"no file names a machine's paths", pathLaw, pathPlants},
 	{"no file names a package registry's host", hostLaw, hostPlants},
 	{"a comment line names at most five rows", rowLaw, rowPlants},
+	{"every package's tests look for goroutines that are left", leakLaw, leakPlants},
 	{"docs/KIPS.md leads from each KIP to its code", kipLaw, kipPlants},
 	{"docs/ARCHITECTURE.md lists each room on its floor", pageLaw, pagePlants},
 }

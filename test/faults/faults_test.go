@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // atOnce is how many scenarios run at a time. Most of their time is waiting.
@@ -36,7 +38,12 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return max(code, 1)
+	}
+	return code
 }
 
 // TestFaults plays every scenario and compares its facts with Java's. What the scenarios show:

@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // Set keeps the clusters that the tests of one package share: each kind is started when a test first asks for it and lives
@@ -56,10 +59,17 @@ func (s *Set) Get(tb testing.TB, o Options) *Cluster {
 	return sh.cluster
 }
 
-// Run is the whole of a TestMain: it runs the tests and closes the set.
-func (s *Set) Run(m *testing.M) (code int) {
+// Run is the whole of a TestMain: it runs the tests, closes the set and what stands beside it, and looks for goroutines
+// that are still there.
+func (s *Set) Run(m *testing.M, beside ...func() error) (code int) {
 	defer func() { // a panic in a test ends the process elsewhere; see proc_linux.go
-		if err := s.Close(); err != nil {
+		errs := []error{s.Close()}
+		for _, end := range beside {
+			errs = append(errs, end())
+		}
+		http.DefaultClient.CloseIdleConnections()
+		errs = append(errs, goleak.Find())
+		if err := errors.Join(errs...); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}

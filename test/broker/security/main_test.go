@@ -4,7 +4,6 @@ package security_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -37,14 +36,7 @@ func (w *world) close() error {
 	return w.secure.Close()
 }
 
-func TestMain(m *testing.M) {
-	code := brokers.Run(m)
-	if err := beside.close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(brokers.Run(m, beside.close)) }
 
 // secure is the world with its cluster.
 func secure(t *testing.T) (*kafkatest.Secure, *kafkatest.Cluster) {
