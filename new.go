@@ -53,7 +53,7 @@ func construct[K, V any](key Serializer[K], value Serializer[V], opts []Option) 
 			return nil, err
 		}
 	}
-	cfg, err := config.ParseWith(o.allSettings(key != nil, value != nil), config.Outside{ClassKnown: o.registry.knows})
+	cfg, err := config.ParseWith(o.allSettings(key != nil, value != nil), config.Outside{ClassKnown: o.registry.knows, Provider: o.registry.configProvider})
 	if err != nil {
 		return nil, withRemedy(err)
 	}

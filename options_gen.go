@@ -960,8 +960,9 @@ func MetadataClusterCheckEnable(on bool) Option {
 
 // ConfigProviders sets config.providers. Names under which other values can be fetched from outside, written
 // ${name:path:key} in their place. For each name, config.providers.NAME.class is one of Java's EnvVarConfigProvider,
-// FileConfigProvider or DirectoryConfigProvider, and config.providers.NAME.param.… its parameters (allowlist.pattern,
-// allowed.paths). What a provider gave is never shown.
+// FileConfigProvider, DirectoryConfigProvider or the name of a linger.ConfigProvider in the registry, and
+// config.providers.NAME.param.… its parameters (allowlist.pattern, allowed.paths). What a provider gave is never
+// shown.
 //
 // Default: empty.
 func ConfigProviders(list ...string) Option {

@@ -9,7 +9,7 @@ import (
 )
 
 // Registry maps the class names that Kafka's options use (key.serializer, value.serializer, partitioner.class,
-// interceptor.classes) to Go values. The zero Registry knows none; NewRegistry knows Kafka's own. A Registry is a value:
+// interceptor.classes, config.providers.NAME.class) to Go values. The zero Registry knows none; NewRegistry knows Kafka's own. A Registry is a value:
 // the methods return a changed copy.
 type Registry struct {
 	entries map[string]func() any
@@ -27,8 +27,8 @@ func NewRegistry() Registry {
 	return r
 }
 
-// With returns the registry with name standing for what make returns: a Serializer, a Partitioner or an Interceptor. A
-// value of the wrong kind or type is a configuration error of New.
+// With returns the registry with name standing for what make returns: a Serializer, a Partitioner, an Interceptor or
+// a ConfigProvider. A value of the wrong kind or type is a configuration error of New.
 func (r Registry) With(name string, make func() any) Registry {
 	entries := maps.Clone(r.entries)
 	if entries == nil {

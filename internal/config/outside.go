@@ -10,6 +10,8 @@ import (
 type Outside struct {
 	// ClassKnown reports whether a serializer or partitioner of that name exists. Nil: the name is not checked here.
 	ClassKnown func(key, name string) bool
+	// Provider makes the source of values that class stands for, nil when it stands for none. Nil: there are only Java's three.
+	Provider func(class string) Provider
 	// Environ lists the environment as os.Environ does.
 	Environ func() []string
 	// ReadFile reads a file as os.ReadFile does.
@@ -20,7 +22,18 @@ type Outside struct {
 	RealPath func(path string) (string, error)
 }
 
+// Provider is a source of values that is the application's own (Java: ConfigProvider, KIP-297).
+type Provider interface {
+	// Configure gets the parameters config.providers.NAME.param.…, without that prefix, before anything is asked.
+	Configure(params map[string]string) error
+	// Get gives what path has of keys; what it lacks is left out. path is empty for ${name:key}.
+	Get(path string, keys []string) (map[string]string, error)
+}
+
 func (o Outside) orReal() Outside {
+	if o.Provider == nil {
+		o.Provider = func(string) Provider { return nil }
+	}
 	if o.Environ == nil {
 		o.Environ = os.Environ
 	}

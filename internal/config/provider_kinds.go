@@ -88,6 +88,34 @@ func (d dirProvider) get(path string, keys []string) (map[string]string, *Error)
 	return got, nil
 }
 
+// ownProvider asks a source that the application brings. What it says of a failure goes into the error; its values don't.
+type ownProvider struct {
+	name, class string
+	from        Provider
+}
+
+func (p *parser) ownProvider(name, class string, from Provider) (provider, *Error) {
+	params := make(map[string]string)
+	for key, s := range p.set {
+		if param, ok := strings.CutPrefix(key, providerPrefix+name+".param."); ok {
+			params[param], _ = s.Value.(string)
+		}
+	}
+	if err := from.Configure(params); err != nil {
+		return nil, Invalid(providerPrefix+name+".class", class, "the config provider refuses its parameters: "+err.Error())
+	}
+	return ownProvider{name, class, from}, nil
+}
+
+func (o ownProvider) get(path string, keys []string) (map[string]string, *Error) {
+	got, err := o.from.Get(path, keys)
+	if err != nil {
+		text := "Config provider " + o.name + " (" + o.class + ") failed at path '" + path + "': " + err.Error()
+		return nil, &Error{Key: configProviders, Message: text}
+	}
+	return got, nil
+}
+
 // unreadable is the error of a file, without the cause: it may quote the file.
 func (p *parser) unreadable(text string) *Error {
 	p.lines = append(p.lines, Line{slog.LevelError, text})

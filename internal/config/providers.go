@@ -77,6 +77,9 @@ const (
 // both as in Java.
 func (p *parser) providers() (map[string]provider, *Error) {
 	names, _ := p.set[configProviders].Value.(string)
+	if list, ok := p.set[configProviders].Value.([]string); ok { // the typed option; Java takes text alone
+		names = strings.Join(list, ",")
+	}
 	made := make(map[string]provider)
 	if names == "" {
 		return made, nil
@@ -118,6 +121,9 @@ func (p *parser) provider(name, class string) (provider, *Error) {
 	case classOfProvider + "DirectoryConfigProvider":
 		allowed, err := p.allowedPaths(param("allowed.paths"))
 		return dirProvider{p, allowed}, err
+	}
+	if own := p.out.Provider(class); own != nil {
+		return p.ownProvider(name, class, own)
 	}
 	p.lines = append(p.lines, Line{slog.LevelError, "Could not load config provider class " + class})
 	return nil, Invalid(providerPrefix+name+".class", class,

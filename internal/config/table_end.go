@@ -49,8 +49,8 @@ var keysAtTheEnd = []Key{
 		Name: configProviders, Type: List, Default: []string{}, Valid: anyList{orNone: true}, Importance: Low, Group: Plugins,
 		Option: "ConfigProviders",
 		Doc: "Names under which other values can be fetched from outside, written ${name:path:key} in their place. For " +
-			"each name, config.providers.NAME.class is one of Java's EnvVarConfigProvider, FileConfigProvider or " +
-			"DirectoryConfigProvider, and config.providers.NAME.param.… its parameters (allowlist.pattern, allowed.paths). " +
+			"each name, config.providers.NAME.class is one of Java's EnvVarConfigProvider, FileConfigProvider, " +
+			"DirectoryConfigProvider or the name of a linger.ConfigProvider in the registry, and config.providers.NAME.param.… its parameters (allowlist.pattern, allowed.paths). " +
 			"What a provider gave is never shown.",
 	},
 }
