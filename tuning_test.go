@@ -172,6 +172,7 @@ func (r *replicated) crash() {
 func TestAcksTradeSpeedForSafety(t *testing.T) {
 	const n = 10
 	const leader, replicas = 2 * time.Millisecond, 20 * time.Millisecond
+	const gather = time.Millisecond // linger.ms: enough for all to be in one batch
 	type result struct {
 		failed, lost int
 	}
@@ -180,10 +181,10 @@ func TestAcksTradeSpeedForSafety(t *testing.T) {
 		bubble(t, func(t *testing.T, c *cluster) {
 			r := &replicated{c: c, leader: leader, replicas: replicas}
 			r.start()
-			p := c.producer(linger.Acks(acks), linger.Linger(0))
+			p := c.producer(linger.Acks(acks), linger.Linger(gather))
 			warm(t, p)
 			if crashAfter > 0 {
-				go func() { elapse(crashAfter); r.crash() }()
+				go func() { elapse(gather + crashAfter); r.crash() }()
 			}
 			var all []linger.Future
 			start := time.Now()
@@ -195,7 +196,7 @@ func TestAcksTradeSpeedForSafety(t *testing.T) {
 					got.failed++
 				}
 			}
-			d = time.Since(start)
+			d = time.Since(start) - gather
 			rest(time.Second)
 			got.lost = n - len(c.records("t", 0))
 		})
@@ -327,6 +328,7 @@ func TestIdempotenceCostsOneRequest(t *testing.T) {
 			for i := range int32(4) {
 				mustWait(t, mustSend(t, p, plainOn(i, "goes alone, as a partition's first batch does"), nil))
 			}
+			rest(time.Second) // metadata that is still wanted waits for its back-off
 			c.on(kmsg.Produce, func(call *call) bool {
 				go func() { elapse(30 * time.Millisecond); call.asUsual() }() // three are in flight at a time
 				return true
@@ -351,8 +353,9 @@ func TestIdempotenceCostsOneRequest(t *testing.T) {
 		return got
 	}
 	off, on := run(false), run(true)
-	without := slices.DeleteFunc(slices.Clone(on.start), func(s string) bool { return s == "InitProducerID" })
-	if len(on.start)-len(without) != 1 || !cmp.Equal(count(without), count(off.start)) {
+	// How often connections and metadata are made anew is a matter of who is first.
+	with, without := count(on.start), count(off.start)
+	if with["InitProducerID"] != 1 || without["InitProducerID"] != 0 || with["Produce"] != without["Produce"] {
 		t.Errorf("requests at the start %v, without idempotence %v: want one InitProducerID more", on.start, off.start)
 	}
 	on.start, off.start = nil, nil
