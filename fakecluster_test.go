@@ -141,6 +141,8 @@ func newCluster(t *testing.T, brokers int) *cluster {
 }
 
 func (c *cluster) setBrokers(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.brokers = nil
 	for i := range n {
 		c.brokers = append(c.brokers, int32(i+1))

@@ -80,20 +80,22 @@ func TestATokenThatCannotBeHadIsExplained(t *testing.T) {
 
 // A function that ends its goroutine, or panics, or closes the producer, does no more harm than an error.
 func TestTheApplicationsOwnTokensMayFailInAnyWay(t *testing.T) {
-	var p *linger.Producer[[]byte, []byte]
-	for name, fail := range map[string]func(){
-		"by a panic":              func() { panic("the-secret") },
-		"without a return":        runtime.Goexit,
-		"by closing the producer": func() { _ = p.Close() },
+	type made <-chan *linger.Producer[[]byte, []byte]
+	for name, fail := range map[string]func(made){
+		"by a panic":              func(made) { panic("the-secret") },
+		"without a return":        func(made) { runtime.Goexit() },
+		"by closing the producer": func(p made) { _ = (<-p).Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, c *cluster) {
 				c.admitting("the-token")
 				c.topic("t", 1)
-				p = c.producer(bearer(linger.WithOAuthToken(func(context.Context) (linger.OAuthToken, error) {
-					fail()
+				it := make(chan *linger.Producer[[]byte, []byte], 1)
+				p := c.producer(bearer(linger.WithOAuthToken(func(context.Context) (linger.OAuthToken, error) {
+					fail(it)
 					return linger.OAuthToken{}, errors.New("no token")
 				}), linger.MaxBlock(time.Second))...)
+				it <- p
 				_, err := p.SendSync(t.Context(), linger.Record[[]byte, []byte]{Topic: "t"})
 				if err == nil || strings.Contains(err.Error(), "the-secret") {
 					t.Errorf("got %v", err)
