@@ -55,13 +55,15 @@ func (p *Producer[K, V]) CloseTimeout(d time.Duration) error {
 func (p *Producer[K, V]) Shutdown(ctx context.Context) (Report, error) {
 	ctx = orBackground(ctx)
 	c := &p.core
-	c.acc.Close()
-	c.engine.BeginClose()
 	if c.engine.OnDeliveryGoroutine() || c.inside.Has() {
+		r := c.report() // of the moment: the end may come at any time from here on
+		c.acc.Close()
 		c.engine.ForceClose()
 		go c.finish() // it waits for the code that calls us, so nobody may wait for it here
-		return c.report(), nil
+		return r, nil
 	}
+	c.acc.Close()
+	c.engine.BeginClose()
 	select {
 	case <-c.engine.Done():
 	case <-ctx.Done():
