@@ -113,14 +113,18 @@ func (s *Sender) refuseVersion(now clock.Instant, r *produceRequest) {
 func (s *Sender) expire(now clock.Instant) {
 	s.batches = s.sched.Expired(now, s.batches[:0])
 	for _, b := range s.batches {
-		sent := b.Stamp.Has // only what was sent leaves its sequence in doubt
-		err := expiryError(b, now, s.troubleOf(b))
-		s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}, err, false)
-		if s.txn != nil && sent {
-			s.txn.MarkUnresolved(&b.Queue.Seq, &b.Stamp)
-		}
+		s.giveUp(b, expiryError(b, now, s.troubleOf(b)))
 	}
 	clear(s.batches)
+}
+
+// giveUp fails a batch that nobody answered for. If it was sent, a broker may have it: its sequence is in doubt then.
+func (s *Sender) giveUp(b *accumulator.Batch, err error) {
+	sent := b.Stamp.Has
+	s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}, err, false)
+	if s.txn != nil && sent {
+		s.txn.MarkUnresolved(&b.Queue.Seq, &b.Stamp)
+	}
 }
 
 // troubleOf is why the batch's leader answers nothing, nil when that is not the connection's fault.

@@ -1,7 +1,6 @@
 package sender
 
 import (
-	"linger/internal/accumulator"
 	"linger/internal/kerr"
 	"linger/internal/metadata"
 )
@@ -32,18 +31,8 @@ func (s *Sender) failRefused() {
 			err = s.client.Refused(leader)
 		}
 		if err != nil {
-			s.refuse(b, err)
+			s.giveUp(b, &kerr.Error{Op: "send", Topic: b.Queue.Topic.Name, Partition: b.Queue.Partition, Class: kerr.ClassInvalidConfiguration, Err: err})
 		}
 	}
 	clear(s.batches)
-}
-
-// refuse fails a batch that waits. One that was sent before and lost leaves its sequence in doubt, as one that expires does.
-func (s *Sender) refuse(b *accumulator.Batch, err error) {
-	err = &kerr.Error{Op: "send", Topic: b.Queue.Topic.Name, Partition: b.Queue.Partition, Class: kerr.ClassInvalidConfiguration, Err: err}
-	sent := b.Stamp.Has
-	s.failBatch(b, accumulator.Ending{BaseOffset: -1, LogAppendMs: -1, Err: err}, err, false)
-	if s.txn != nil && sent {
-		s.txn.MarkUnresolved(&b.Queue.Seq, &b.Stamp)
-	}
 }
