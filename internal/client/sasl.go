@@ -103,10 +103,19 @@ func (m *Machine) takeSASL(now clock.Instant, c *conn, r *Request) {
 	}
 }
 
-func (m *Machine) takeSASLVersions(now clock.Instant, c *conn, r *Request) {
-	resp := kmsg.NewPtrApiVersionsResponse()
+// readSASL reads the answer to r into resp. One that can't be read ends the link: the peer is no broker with SASL.
+func (m *Machine) readSASL(now clock.Instant, c *conn, r *Request, resp kmsg.Response) bool {
+	resp.SetVersion(r.Version)
 	if err := resp.ReadFrom(r.body); err != nil {
 		m.abandon(now, c, unauthenticated, strange(err))
+		return false
+	}
+	return true
+}
+
+func (m *Machine) takeSASLVersions(now clock.Instant, c *conn, r *Request) {
+	resp := kmsg.NewPtrApiVersionsResponse()
+	if !m.readSASL(now, c, r, resp) {
 		return
 	}
 	table := newVersionTable(resp.ApiKeys)
@@ -122,9 +131,7 @@ func (m *Machine) takeSASLVersions(now clock.Instant, c *conn, r *Request) {
 
 func (m *Machine) takeHandshake(now clock.Instant, c *conn, r *Request) {
 	resp := kmsg.NewPtrSASLHandshakeResponse()
-	resp.Version = r.Version
-	if err := resp.ReadFrom(r.body); err != nil {
-		m.abandon(now, c, unauthenticated, strange(err))
+	if !m.readSASL(now, c, r, resp) {
 		return
 	}
 	if code := kerr.Code(resp.ErrorCode); code != kerr.None {
@@ -190,9 +197,7 @@ func (m *Machine) proof(now clock.Instant, c *conn, e *link.Event) {
 // takeChallenge takes the broker's half of a round: its error, the next challenge, or the end.
 func (m *Machine) takeChallenge(now clock.Instant, c *conn, r *Request) {
 	resp := kmsg.NewPtrSASLAuthenticateResponse()
-	resp.Version = r.Version
-	if err := resp.ReadFrom(r.body); err != nil {
-		m.abandon(now, c, unauthenticated, strange(err))
+	if !m.readSASL(now, c, r, resp) {
 		return
 	}
 	if code := kerr.Code(resp.ErrorCode); code != kerr.None {
