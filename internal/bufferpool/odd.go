@@ -1,5 +1,7 @@
 package bufferpool
 
+import "slices"
+
 // oddBuffers are buffers of other than the poolable size that came back: those of records larger than a batch. To the accounts
 // they do not exist, they are allowance (in Java they are garbage). But a record of a megabyte costs more to clear fresh
 // memory for than to copy, and the garbage of some of them is as large as the pool. So they are kept as long as there is
@@ -32,10 +34,7 @@ func (o *oddBuffers) take(size int) []byte {
 		if cap(b) < size || cap(b)-size > size/8 {
 			continue
 		}
-		last := len(o.list) - 1
-		copy(o.list[i:], o.list[i+1:])
-		o.list[last] = nil
-		o.list = o.list[:last]
+		o.list = slices.Delete(o.list, i, i+1)
 		o.bytes -= int64(cap(b))
 		checkPoison(b)
 		return b[:size:size]
@@ -52,7 +51,5 @@ func (o *oddBuffers) trim(allowance int64) {
 
 func (o *oddBuffers) drop() {
 	o.bytes -= int64(cap(o.list[0]))
-	last := copy(o.list, o.list[1:])
-	o.list[last] = nil
-	o.list = o.list[:last]
+	o.list = slices.Delete(o.list, 0, 1)
 }
