@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"maps"
 	"net/url"
 )
 
@@ -14,24 +15,13 @@ func (s settings) clientCredentials(o Options) (func() (form, error), error) {
 	}
 	if fromFile || s.given(keyIss) {
 		id, _ := s.orJAAS(keyClientID, "clientId")
-		assertion, err := s.assertion(o)
-		if err != nil {
-			return nil, err
-		}
-		return func() (form, error) {
-			a, err := assertion()
-			if err != nil {
-				return form{}, err
-			}
-			f := form{fields: url.Values{
-				"grant_type":            {"client_credentials"},
-				"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"},
-				"client_assertion":      {a},
-			}, secrets: []string{a}, remedy: "does it know this client and its assertion (" + keyClientID + ", sasl.oauthbearer.assertion.*, " + keyScope + ")?"}
-			f.add("client_id", id)
-			f.add("scope", scope)
-			return f, nil
-		}, nil
+		f := form{fields: url.Values{
+			"grant_type":            {"client_credentials"},
+			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"},
+		}, remedy: "does it know this client and its assertion (" + keyClientID + ", sasl.oauthbearer.assertion.*, " + keyScope + ")?"}
+		f.add("client_id", id)
+		f.add("scope", scope)
+		return s.asserting(o, "client_assertion", f)
 	}
 	id, err := s.neededOrJAAS(keyClientID, "clientId")
 	if err != nil {
@@ -55,7 +45,16 @@ func (s settings) clientCredentials(o Options) (func() (form, error), error) {
 
 // jwtBearer asks by the jwt-bearer grant (RFC 7523).
 func (s settings) jwtBearer(o Options) (func() (form, error), error) {
-	scope := s.text(keyScope)
+	f := form{
+		fields: url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}},
+		remedy: "does it accept this assertion (sasl.oauthbearer.assertion.*, " + keyScope + ")?",
+	}
+	f.add("scope", s.text(keyScope))
+	return s.asserting(o, "assertion", f)
+}
+
+// asserting makes forms that differ in their assertion only, each with one of its own in the given field.
+func (s settings) asserting(o Options, field string, f form) (func() (form, error), error) {
 	assertion, err := s.assertion(o)
 	if err != nil {
 		return nil, err
@@ -65,12 +64,10 @@ func (s settings) jwtBearer(o Options) (func() (form, error), error) {
 		if err != nil {
 			return form{}, err
 		}
-		f := form{
-			fields:  url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {a}},
-			secrets: []string{a}, remedy: "does it accept this assertion (sasl.oauthbearer.assertion.*, " + keyScope + ")?",
-		}
-		f.add("scope", scope)
-		return f, nil
+		next := f
+		next.fields, next.secrets = maps.Clone(f.fields), []string{a}
+		next.fields.Set(field, a)
+		return next, nil
 	}, nil
 }
 
