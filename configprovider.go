@@ -34,10 +34,9 @@ func (r Registry) configProvider(class string) config.Provider {
 // guardedProvider makes errors of its panics.
 type guardedProvider struct{ from ConfigProvider }
 
-func (g guardedProvider) Configure(params map[string]string) (err error) {
-	defer recoverTo(&err)
+func (g guardedProvider) Configure(params map[string]string) error {
 	if c, ok := g.from.(configurable); ok {
-		return c.Configure(params)
+		return configureOne(c, params)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 
+	"linger/internal/inside"
 	"linger/internal/kerr"
 )
 
@@ -53,15 +54,10 @@ func (c *core) guard(dial dialer) dialer {
 		return nil
 	}
 	return func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
-		done := make(chan struct{})
-		go func() { // ends with dial; waited for below
-			defer close(done)
-			defer c.inside.Enter()()
-			err = errNoReturn
+		conn, err = apart(&c.inside, errNoReturn, func() (conn net.Conn, err error) {
 			defer recoverTo(&err)
-			conn, err = dial(ctx, network, addr)
-		}()
-		<-done
+			return dial(ctx, network, addr)
+		})
 		conn = c.guardConn(conn)
 		if err != nil && conn != nil {
 			conn.Close()
@@ -69,6 +65,20 @@ func (c *core) guard(dial dialer) dialer {
 		}
 		return conn, err
 	}
+}
+
+// apart runs the application's code on a goroutine of its own and waits for it; lost is the error of code that ends that
+// goroutine. The code is inside meanwhile.
+func apart[T any](set *inside.Set, lost error, do func() (T, error)) (v T, err error) {
+	done := make(chan struct{})
+	go func() { // ends with do; waited for below
+		defer close(done)
+		defer set.Enter()()
+		err = lost
+		v, err = do()
+	}()
+	<-done
+	return v, err
 }
 
 var errNoReturn = errors.New("the dialer did not return")
@@ -105,12 +115,15 @@ func configure(key string, plugin any, values map[string]string) error {
 
 // configureOne makes a panic an error that does not quote it: it may be about a value, and that may be a secret.
 func configureOne(c configurable, values map[string]string) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("Configure panicked with a %T", fault)
-		}
-	}()
+	defer recoverUnquoted("Configure", &err)
 	return c.Configure(values)
+}
+
+// recoverUnquoted is recoverTo for code that has secrets in its hands: what it panics with may quote one.
+func recoverUnquoted(what string, err *error) {
+	if fault := recover(); fault != nil {
+		*err = fmt.Errorf("%s panicked with a %T", what, fault)
+	}
 }
 
 // choosePartitioner splits what the options named into the two forms; both are nil for the built-in logic.

@@ -51,21 +51,20 @@ func (c *core) endpointTLS(login map[string]string) (func(host string) *tls.Conf
 		{Key: "bootstrap.servers", Value: "localhost:1"}, // must be there, and nobody reads it
 		{Key: "key.serializer", Value: config.Instance("")}, {Key: "value.serializer", Value: config.Instance("")},
 	}
-	given := make(map[string]bool)
+	needed := len(settings)
 	for option, value := range login {
 		if strings.HasPrefix(option, "ssl.") {
 			settings = append(settings, config.Setting{Key: option, Value: value, Source: "sasl.jaas.config"})
-			given[option] = true
 		}
 	}
-	if len(given) == 0 {
+	if len(settings) == needed {
 		return nil, nil
 	}
 	cfg, err := config.Parse(settings)
-	if err != nil {
-		return nil, fmt.Errorf("%w: sasl.jaas.config, option of the login module: %w", kerr.ErrConfig, err)
+	var tlsFor func(string) *tls.Config
+	if err == nil {
+		tlsFor, err = c.tlsFor(cfg, nil)
 	}
-	tlsFor, err := c.tlsFor(cfg, given, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: sasl.jaas.config, option of the login module: %w", kerr.ErrConfig, err)
 	}
@@ -77,21 +76,11 @@ func (c *core) guardFetch(fetch func(context.Context) (OAuthToken, error)) func(
 	if fetch == nil {
 		return nil
 	}
-	return func(ctx context.Context) (token OAuthToken, err error) {
-		done := make(chan struct{})
-		go func() { // ends with fetch; waited for below
-			defer close(done)
-			defer c.inside.Enter()()
-			err = errNoToken
-			defer func() {
-				if v := recover(); v != nil { // it may quote a secret
-					err = fmt.Errorf("the function panicked with a %T", v)
-				}
-			}()
-			token, err = fetch(ctx)
-		}()
-		<-done
-		return token, err
+	return func(ctx context.Context) (OAuthToken, error) {
+		return apart(&c.inside, errNoToken, func() (token OAuthToken, err error) {
+			defer recoverUnquoted("the function", &err)
+			return fetch(ctx)
+		})
 	}
 }
 

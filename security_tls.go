@@ -44,15 +44,15 @@ func (c *core) buildTLS(o *options, cfg *config.Config) (func(host string) *tls.
 		}
 		return nil, nil
 	}
+	return c.tlsFor(cfg, o.tls)
+}
+
+// tlsFor makes TLS configurations, one for each dial, of the ssl.* options in cfg, on top of base unless that is nil.
+func (c *core) tlsFor(cfg *config.Config, base *tls.Config) (func(host string) *tls.Config, error) {
 	given := make(map[string]bool)
 	for _, e := range cfg.Effective() {
 		given[e.Key] = e.Source != ""
 	}
-	return c.tlsFor(cfg, given, o.tls)
-}
-
-// tlsFor makes TLS configurations, one for each dial, of the ssl.* options in cfg; given are those that somebody has set.
-func (c *core) tlsFor(cfg *config.Config, given map[string]bool, base *tls.Config) (func(host string) *tls.Config, error) {
 	source, err := tlsconf.New(tlsconf.Options{
 		Get:   func(key string) any { v, _ := cfg.Get(key); return v },
 		Given: func(key string) bool { return given[key] },
