@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"sync"
+
+	"linger/test/broker/kafkatest"
 )
 
 // cutter is a dialer whose connections can be cut between a broker's append and its answer. It also counts how connections
@@ -66,36 +68,20 @@ type cuttable struct {
 
 	mu       sync.Mutex
 	produces map[uint32]bool
-	head     []byte // of the request that is being written, up to its correlation id
-	skip     int    // bytes of it still to come
+	heads    kafkatest.RequestHeads
 
 	pending []byte // of the answer that was read, not yet handed out; the reader's own
 }
 
-const (
-	requestHead = 12 // length, key, version, correlation id
-	produceKey  = 0
-)
+const produceKey = 0
 
 func (c *cuttable) Write(p []byte) (int, error) {
 	c.mu.Lock()
-	for rest := p; len(rest) > 0; {
-		if c.skip > 0 {
-			n := min(c.skip, len(rest))
-			c.skip, rest = c.skip-n, rest[n:]
-			continue
+	c.heads.Follow(p, func(h kafkatest.RequestHead) {
+		if h.Key == produceKey {
+			c.produces[h.Corr] = true
 		}
-		n := min(requestHead-len(c.head), len(rest))
-		c.head, rest = append(c.head, rest[:n]...), rest[n:]
-		if len(c.head) < requestHead {
-			continue
-		}
-		if binary.BigEndian.Uint16(c.head[4:]) == produceKey {
-			c.produces[binary.BigEndian.Uint32(c.head[8:])] = true
-		}
-		c.skip = int(binary.BigEndian.Uint32(c.head)) - (requestHead - 4)
-		c.head = c.head[:0]
-	}
+	})
 	c.mu.Unlock()
 	return c.Conn.Write(p)
 }

@@ -4,9 +4,10 @@ package security_test
 
 import (
 	"context"
-	"encoding/binary"
 	"net"
 	"sync"
+
+	"linger/test/broker/kafkatest"
 )
 
 // mover is a dialer that connects to the address it was told, whatever it is asked for: so a producer meets, with its next
@@ -69,34 +70,18 @@ func (m *mover) seen(key uint16) (n int, version int16) {
 	return m.requests[key], int16(m.versions[key])
 }
 
-// moved is one connection; it follows the frames that go out.
+// moved is one connection; it follows the requests that go out.
 type moved struct {
 	net.Conn
 	of *mover
 
-	mu   sync.Mutex
-	head []byte // of the request being written: its length, API key and version
-	skip int    // bytes of it still to come
+	mu    sync.Mutex
+	heads kafkatest.RequestHeads
 }
-
-const headLen = 8
 
 func (c *moved) Write(p []byte) (int, error) {
 	c.mu.Lock()
-	for rest := p; len(rest) > 0; {
-		if c.skip > 0 {
-			n := min(c.skip, len(rest))
-			c.skip, rest = c.skip-n, rest[n:]
-			continue
-		}
-		n := min(headLen-len(c.head), len(rest))
-		c.head, rest = append(c.head, rest[:n]...), rest[n:]
-		if len(c.head) == headLen {
-			c.skip = int(binary.BigEndian.Uint32(c.head)) - (headLen - 4)
-			c.of.count(binary.BigEndian.Uint16(c.head[4:]), binary.BigEndian.Uint16(c.head[6:]))
-			c.head = c.head[:0]
-		}
-	}
+	c.heads.Follow(p, func(h kafkatest.RequestHead) { c.of.count(h.Key, h.Version) })
 	c.mu.Unlock()
 	return c.Conn.Write(p)
 }
