@@ -9,8 +9,8 @@ import (
 )
 
 // Registry maps the class names that Kafka's options use (key.serializer, value.serializer, partitioner.class,
-// interceptor.classes, config.providers.NAME.class) to Go values. The zero Registry knows none; NewRegistry knows Kafka's own. A Registry is a value:
-// the methods return a changed copy.
+// interceptor.classes, config.providers.NAME.class) to Go values. The zero Registry knows none; NewRegistry knows Kafka's
+// own. A Registry is a value: the methods return a changed copy.
 type Registry struct {
 	entries map[string]func() any
 }
