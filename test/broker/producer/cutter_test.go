@@ -16,7 +16,8 @@ import (
 // end.
 type cutter struct {
 	mu     sync.Mutex
-	armed  int // answers to Produce still to be lost
+	armed  int  // answers to Produce still to be lost
+	mute   bool // answers to Produce are swallowed, and their connections stay
 	conns  map[*cuttable]bool
 	cuts   int
 	closed chan struct{} // one token for each connection that the broker ended
@@ -44,6 +45,14 @@ func (c *cutter) loseAnswers(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.armed = n
+}
+
+// swallowAnswers lets no further answer to a Produce request come through; the connections stay, and so does everything else.
+// From now on no record can succeed.
+func (c *cutter) swallowAnswers() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mute = true
 }
 
 // lost is how many answers got lost.
@@ -88,42 +97,64 @@ func (c *cuttable) Write(p []byte) (int, error) {
 
 // Read takes a whole answer before it gives any of it: when it is there, the broker has done what was asked.
 func (c *cuttable) Read(p []byte) (int, error) {
-	if len(c.pending) == 0 {
-		head := make([]byte, 8)
-		if _, err := io.ReadFull(c.Conn, head); err != nil {
+	for len(c.pending) == 0 {
+		answer, err := c.answer()
+		if err != nil {
 			c.ended(err)
 			return 0, err
 		}
-		body := make([]byte, int(binary.BigEndian.Uint32(head))-4)
-		if _, err := io.ReadFull(c.Conn, body); err != nil {
-			c.ended(err)
-			return 0, err
-		}
-		if c.isLost(binary.BigEndian.Uint32(head[4:])) {
+		switch c.fate(binary.BigEndian.Uint32(answer[4:])) {
+		case lostWithConnection:
 			c.Close()
 			return 0, io.ErrUnexpectedEOF
+		case handedOut:
+			c.pending = answer
 		}
-		c.pending = append(head, body...)
 	}
 	n := copy(p, c.pending)
 	c.pending = c.pending[n:]
 	return n, nil
 }
 
-// isLost reports whether this answer is one to lose, and counts it.
-func (c *cuttable) isLost(corr uint32) bool {
+// answer reads one from the broker.
+func (c *cuttable) answer() ([]byte, error) {
+	head := make([]byte, 8)
+	if _, err := io.ReadFull(c.Conn, head); err != nil {
+		return nil, err
+	}
+	body := make([]byte, int(binary.BigEndian.Uint32(head))-4)
+	_, err := io.ReadFull(c.Conn, body)
+	return append(head, body...), err
+}
+
+// What becomes of an answer.
+type fate int
+
+const (
+	handedOut fate = iota
+	lostWithConnection
+	swallowed
+)
+
+// fate decides about an answer, and counts those that get lost.
+func (c *cuttable) fate(corr uint32) fate {
 	c.mu.Lock()
 	produce := c.produces[corr]
 	delete(c.produces, corr)
 	c.mu.Unlock()
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	if !produce || c.of.armed == 0 {
-		return false
+	switch {
+	case !produce:
+		return handedOut
+	case c.of.mute:
+		return swallowed
+	case c.of.armed == 0:
+		return handedOut
 	}
 	c.of.armed--
 	c.of.cuts++
-	return true
+	return lostWithConnection
 }
 
 func (c *cuttable) ended(err error) {
