@@ -87,8 +87,8 @@ func (n *Node) Kill() error {
 	return n.wrap(n.proc.kill())
 }
 
-// Pause freezes the node: its sockets stay open and nothing is answered. Resume lets it go on.
-func (n *Node) Pause() error { return n.wrap(n.proc.signal(syscall.SIGSTOP)) }
+// Pause freezes the node: its sockets stay open and, once Pause has returned, nothing is answered. Resume lets it go on.
+func (n *Node) Pause() error { return n.wrap(n.proc.pause()) }
 
 // Resume ends a Pause.
 func (n *Node) Resume() error { return n.wrap(n.proc.signal(syscall.SIGCONT)) }

@@ -56,6 +56,17 @@ func (p *process) signal(sig syscall.Signal) error {
 	return err
 }
 
+// pause stops the child and returns once it stands still. A child that is gone already is not an error.
+func (p *process) pause() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	if err := p.awaitStop(); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
 // kill ends the child at once and waits for it.
 func (p *process) kill() error {
 	err := p.signal(syscall.SIGKILL)

@@ -40,7 +40,7 @@ func TestAChildEndsWhenItsTestPanics(t *testing.T) {
 		t.Fatalf("no pid in:\n%s", out)
 	}
 	// The kernel kills it as its parent goes; init or whoever adopted it may need a moment to reap it.
-	for deadline := time.Now().Add(10 * time.Second); alive(pid); {
+	for deadline := time.Now().Add(time.Minute); alive(pid); {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d outlived the panic", pid)
 		}
@@ -52,12 +52,45 @@ func alive(pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false
 	}
+	state := stateOf(pid)
+	return state != "" && state != "Z"
+}
+
+// stateOf is the letter of the process's first thread in /proc, "" when there is no such process.
+func stateOf(pid int) string {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return false
+		return ""
 	}
 	defer f.Close() // read only
 	line, _ := bufio.NewReader(f).ReadString('\n')
-	_, state, _ := strings.Cut(line, ") ")
-	return !strings.HasPrefix(state, "Z")
+	_, rest, _ := strings.Cut(line, ") ")
+	state, _, _ := strings.Cut(rest, " ")
+	return state
+}
+
+// A signal is only sent when kill returns: a busy machine may let the child go on for long.
+func TestAPausedChildStandsStillOnceThePauseReturns(t *testing.T) {
+	p, err := launch(exec.Command("sh", "-c", "while :; do :; done"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.kill() // also when the test ends early
+	for range 50 {
+		if err := p.pause(); err != nil {
+			t.Fatal(err)
+		}
+		if state := stateOf(p.cmd.Process.Pid); state != "T" {
+			t.Fatalf("the child is in state %s, want T", state)
+		}
+		if err := p.signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.pause(); err != nil {
+		t.Errorf("a child that is gone: %v", err)
+	}
 }
