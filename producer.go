@@ -17,6 +17,7 @@ import (
 	"linger/internal/kerr"
 	"linger/internal/logs"
 	"linger/internal/metrics"
+	"linger/internal/tlsconf"
 )
 
 // Producer sends records to Kafka. Its methods are safe for concurrent use; one producer per process is usually right,
@@ -42,6 +43,7 @@ type core struct {
 	pool   *bufferpool.Pool
 	acc    *accumulator.Accumulator
 	engine *engine.Engine
+	tls    *tlsconf.Source // nil: plain connections
 
 	maxBlock       time.Duration
 	maxRequestSize int

@@ -13,6 +13,7 @@ import (
 	"linger/internal/config"
 	"linger/internal/kerr"
 	"linger/internal/oauth"
+	"linger/internal/tlsconf"
 )
 
 // OAuthToken is a token of the mechanism OAUTHBEARER. It prints itself without its value.
@@ -61,14 +62,14 @@ func (c *core) endpointTLS(login map[string]string) (func(host string) *tls.Conf
 		return nil, nil
 	}
 	cfg, err := config.Parse(settings)
-	var tlsFor func(string) *tls.Config
+	var source *tlsconf.Source
 	if err == nil {
-		tlsFor, err = c.tlsFor(cfg, nil)
+		source, err = c.tlsSource(cfg, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: sasl.jaas.config, option of the login module: %w", kerr.ErrConfig, err)
 	}
-	return tlsFor, nil
+	return source.Config, nil
 }
 
 // guardFetch calls the application's function as guard calls its dialer.

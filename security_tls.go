@@ -36,32 +36,43 @@ func WithTLSConfig(base *tls.Config) Option {
 	}
 }
 
+// CertificateDaysLeft are the whole days until the client's own certificate ends, the first of them if there are several,
+// negative once it has ended: a metric to alert on. ok is false when there is none: connections are plain, neither a key
+// store (ssl.keystore.*) nor a certificate in WithTLSConfig is given, or GetClientCertificate chooses it for each
+// connection. A key store file that has changed is read first, so this may take a disk's time. A warning in the log says
+// the same once a day during the last 30 days. It is safe for concurrent use, after Close too.
+func (p *Producer[K, V]) CertificateDaysLeft() (days int, ok bool) {
+	if p.core.tls == nil {
+		return 0, false
+	}
+	return p.core.tls.DaysLeft()
+}
+
 // buildTLS reads the ssl.* options; what it returns is nil for plain connections.
-func (c *core) buildTLS(o *options, cfg *config.Config) (func(host string) *tls.Config, error) {
+func (c *core) buildTLS(o *options, cfg *config.Config) (_ func(host string) *tls.Config, err error) {
 	if !strings.HasSuffix(cfg.SecurityProtocol, "SSL") {
 		if o.tls != nil {
 			return nil, fmt.Errorf("%w: linger.WithTLSConfig is given, but security.protocol is %s: set it to SSL or SASL_SSL", kerr.ErrConfig, cfg.SecurityProtocol)
 		}
 		return nil, nil
 	}
-	return c.tlsFor(cfg, o.tls)
+	if c.tls, err = c.tlsSource(cfg, o.tls); err != nil {
+		return nil, err
+	}
+	return c.tls.Config, nil
 }
 
-// tlsFor makes TLS configurations, one for each dial, of the ssl.* options in cfg, on top of base unless that is nil.
-func (c *core) tlsFor(cfg *config.Config, base *tls.Config) (func(host string) *tls.Config, error) {
+// tlsSource makes TLS configurations, one for each dial, of the ssl.* options in cfg, on top of base unless that is nil.
+func (c *core) tlsSource(cfg *config.Config, base *tls.Config) (*tlsconf.Source, error) {
 	given := make(map[string]bool)
 	for _, e := range cfg.Effective() {
 		given[e.Key] = e.Source != ""
 	}
-	source, err := tlsconf.New(tlsconf.Options{
+	return tlsconf.New(tlsconf.Options{
 		Get:   func(key string) any { v, _ := cfg.Get(key); return v },
 		Given: func(key string) bool { return given[key] },
 		Base:  base,
 		Now:   func() time.Time { return time.UnixMilli(c.clk.WallMs()) },
 		Log:   func(level slog.Level, text string) { c.log.Log(context.Background(), level, text) },
 	})
-	if err != nil {
-		return nil, err
-	}
-	return source.Config, nil
 }

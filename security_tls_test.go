@@ -348,6 +348,35 @@ func TestAnExpiredCertificateOfOursIsWarnedOf(t *testing.T) {
 	})
 }
 
+func TestDaysLeftOfTheOwnCertificateAreAMetric(t *testing.T) {
+	bubble(t, func(t *testing.T, c *cluster) {
+		ca := tlstest.NewCA(t, "authority")
+		c.encrypted(ca)
+		c.topic("t", 1)
+		for name, it := range map[string]struct {
+			opts []linger.Option
+			days int
+			ok   bool
+		}{
+			"a key store": {trust(t, ca, ca.Issue("producer", func(c *x509.Certificate) { c.NotAfter = time.Now().AddDate(0, 0, 10).Add(time.Hour) })), 10, true},
+			"none":        {trust(t, ca), 0, false},
+			"plain":       {nil, 0, false},
+		} {
+			p := c.producer(it.opts...)
+			days, ok := p.CertificateDaysLeft()
+			if days != it.days || ok != it.ok {
+				t.Errorf("%s: got %d, %t, want %d, %t", name, days, ok, it.days, it.ok)
+			}
+			if err := p.CloseTimeout(0); err != nil {
+				t.Fatal(err)
+			}
+			if after, stillOK := p.CertificateDaysLeft(); after != days || stillOK != ok {
+				t.Errorf("%s, closed: got %d, %t", name, after, stillOK)
+			}
+		}
+	})
+}
+
 // SEC-10 (the Go form of ssl.engine.factory.class)
 func TestAConfigurationForTLSNeedsTLS(t *testing.T) {
 	_, err := linger.New(linger.ByteArray, linger.ByteArray, linger.BootstrapServers("10.0.0.1:9092"), linger.WithLogger(nil), linger.WithTLSConfig(&tls.Config{}))

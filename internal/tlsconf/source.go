@@ -30,6 +30,7 @@ type Source struct {
 	own      []tls.Certificate
 	trustAt  stamp          // of the file that anchored was read from
 	anchored *x509.CertPool // nil: the base's or the system's roots
+	toldAt   time.Time      // when the ends of our own certificates were last looked at
 	lines    []line         // to be logged once mu is free: a logger is the application's code
 }
 
@@ -143,7 +144,8 @@ func plainHost(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// look reads again what has changed. What can't be read is told once and leaves the former in force.
+// look reads again what has changed. What can't be read is told once and leaves the former in force. Certificates of ours
+// that will soon end are told of once a day.
 func (s *Source) look() {
 	if at := s.key.stamp(); !at.same(s.keyAt) {
 		s.keyAt = at
@@ -154,6 +156,9 @@ func (s *Source) look() {
 	if at := s.trust.stamp(); !at.same(s.trustAt) {
 		s.trustAt = at
 		s.tellOf(s.trust, s.reread(s.trust, at, s.readAnchors))
+	}
+	if s.now().Sub(s.toldAt) >= day {
+		s.tellExpiry()
 	}
 }
 
