@@ -31,7 +31,7 @@ func (r Registry) configProvider(class string) config.Provider {
 	return nil
 }
 
-// guardedProvider makes errors of its panics.
+// guardedProvider makes errors of its panics, without their words: it has secrets in its hands.
 type guardedProvider struct{ from ConfigProvider }
 
 func (g guardedProvider) Configure(params map[string]string) error {
@@ -42,6 +42,6 @@ func (g guardedProvider) Configure(params map[string]string) error {
 }
 
 func (g guardedProvider) Get(path string, keys []string) (got map[string]string, err error) {
-	defer recoverTo(&err)
+	defer recoverUnquoted("Get", &err)
 	return g.from.Get(path, keys)
 }

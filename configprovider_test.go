@@ -3,6 +3,7 @@ package linger_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -24,12 +25,15 @@ func (v *vault) Configure(params map[string]string) error {
 	return nil
 }
 
+// vaultSecret must be in no error.
+const vaultSecret = "a-secret-password"
+
 func (v *vault) Get(path string, keys []string) (map[string]string, error) {
 	if v.err != nil {
 		return nil, v.err
 	}
 	if path == "panics" {
-		panic("out of reach")
+		panic("out of reach: " + vaultSecret)
 	}
 	if path != "kafka/login" {
 		return nil, nil
@@ -89,7 +93,7 @@ func TestAProviderThatFailsIsNamed(t *testing.T) {
 	}{
 		"refuses its parameters": {withVault(&vault{}), "config.providers.v.class: the config provider refuses its parameters: address is missing"},
 		"can't answer":           {withVault(&vault{err: errors.New("sealed")}, address, linger.ClientID("${v:kafka/login:id}")), "Config provider v (example.Vault) failed at path 'kafka/login': sealed"},
-		"panics":                 {withVault(&vault{}, address, linger.ClientID("${v:panics:id}")), "failed at path 'panics': panic: out of reach"},
+		"panics":                 {withVault(&vault{}, address, linger.ClientID("${v:panics:id}")), "failed at path 'panics': Get panicked with a string"},
 		"is no provider": {[]linger.Option{linger.ConfigProviders("v"), linger.Set("config.providers.v.class", "RoundRobinPartitioner"), linger.BootstrapServers("127.0.0.1:1")},
 			"Could not load config provider class"},
 	} {
@@ -100,6 +104,9 @@ func TestAProviderThatFailsIsNamed(t *testing.T) {
 			}
 			if !errors.Is(err, linger.ErrConfig) || !strings.Contains(err.Error(), it.want) {
 				t.Errorf("%v, want ErrConfig that says %q", err, it.want)
+			}
+			if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), vaultSecret) {
+				t.Errorf("it shows a secret: %#v", err)
 			}
 		})
 	}
