@@ -4,17 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"linger/internal/invariant"
+	"linger/internal/kerr"
 	"linger/internal/link"
 )
 
@@ -54,6 +57,35 @@ func TestPeerThatIsNotKafkaEndsTheLinkWithATellingError(t *testing.T) {
 			}
 			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
 				t.Errorf("took %d bytes of memory, want less than 1 MiB", took)
+			}
+		})
+	}
+}
+
+// Whether that is seen as an end or as a reset depends on what the peer had read: the hint comes with both.
+func TestAPeerThatHangsUpBeforeItsFirstAnswerIsExplained(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(*net.TCPConn)
+		want error
+	}{
+		"having read all":   {func(*net.TCPConn) {}, io.EOF},
+		"with bytes unread": {reset, syscall.ECONNRESET},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := newInbox()
+			request := frame("request")
+			addr := serve(t, func(c net.Conn) {
+				readN(t, c, len(request))
+				tt.end(c.(*net.TCPConn))
+			})
+			tr := New(Options{Post: in.post})
+			defer tr.Wait()
+			do(tr, dialOrder(1, addr), writeOrder(1, 1, request))
+			e := <-in
+			for ; e.Kind != link.Closed; e = <-in { // Written may come at any time
+			}
+			if !errors.Is(e.Err, tt.want) || errors.Is(e.Err, kerr.ErrAuthentication) || !strings.Contains(e.Err.Error(), hintOther) {
+				t.Errorf("got %v, want %v with a hint", e.Err, tt.want)
 			}
 		})
 	}
@@ -117,10 +149,11 @@ func TestSilentAndStuckPeersDoNotHoldUpOthers(t *testing.T) {
 func TestSlowPeerWithASmallReceiveBufferGetsNoWrittenBeforeItReads(t *testing.T) {
 	in := newInbox()
 	var reads atomic.Bool
-	start := make(chan struct{})
+	small, start := make(chan struct{}), make(chan struct{})
 	const size = 1 << 20
 	addr := serve(t, func(c net.Conn) {
 		c.(*net.TCPConn).SetReadBuffer(16384)
+		close(small)
 		<-start
 		reads.Store(true)
 		c.(*net.TCPConn).SetReadBuffer(size) // the rest need not take long
@@ -134,8 +167,10 @@ func TestSlowPeerWithASmallReceiveBufferGetsNoWrittenBeforeItReads(t *testing.T)
 	}})
 	o := dialOrder(1, addr)
 	o.SendBuf = 16384
-	do(tr, o, writeOrder(1, 1, make([]byte, size)))
+	do(tr, o)
 	in.want(t, link.Up)
+	<-small // sooner, the system may take much more for the peer
+	do(tr, writeOrder(1, 1, make([]byte, size)))
 	in.wantNone(t)
 	close(start)
 	in.want(t, link.Written)

@@ -125,3 +125,6 @@ func serve(t *testing.T, handle func(net.Conn)) (addr string) {
 	})
 	return l.Addr().String()
 }
+
+// reset has the close of c, which is to come, reset the connection.
+func reset(c *net.TCPConn) { _ = c.SetLinger(0) }

@@ -134,6 +134,16 @@ func TestHandshakesThatFail(t *testing.T) {
 	saying := func(text string) func(net.Conn) {
 		return func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); io.WriteString(c, text); io.Copy(io.Discard, c) }
 	}
+	// Without the read it would depend on who is first what the client sees: an end with bytes unread is a reset.
+	afterTheRequest := func(end func(*net.TCPConn)) func(net.Conn) {
+		return func(c net.Conn) {
+			secure := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{broker}})
+			if _, err := secure.Read(make([]byte, 100)); err != nil {
+				t.Errorf("the broker reads %v", err)
+			}
+			end(c.(*net.TCPConn))
+		}
+	}
 	tests := map[string]struct {
 		broker  func(net.Conn)
 		own     *tls.Certificate
@@ -152,11 +162,12 @@ func TestHandshakesThatFail(t *testing.T) {
 			c.ClientAuth = tls.RequireAnyClientCert
 			c.VerifyConnection = func(tls.ConnectionState) error { return errors.New("no") }
 		}), own: &mine, want: []string{"SSL handshake failed", "bad certificate", "does not like the client's certificate", "ssl.keystore"}},
-		"HTTP":                       {broker: saying("HTTP/1.1 400 Bad Request\r\n\r\n"), want: []string{"does not speak TLS", "HTTP", "security.protocol"}},
-		"something else in the open": {broker: saying("\x00\x00\x00\x08whatever"), want: []string{"does not speak TLS", "security.protocol"}},
-		"a broker's plain listener":  {broker: func(c net.Conn) { _, _ = io.ReadFull(c, make([]byte, 300)) }, network: true, want: []string{"connection lost during the TLS handshake", "security.protocol"}},
-		"a listener that hangs up":   {broker: func(net.Conn) {}, network: true, want: []string{"connection lost during the TLS handshake", "security.protocol"}},
-		"an end after the handshake": {broker: func(c net.Conn) { _ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{broker}}).Handshake() }, network: true, want: []string{"closed by the peer"}},
+		"HTTP":                        {broker: saying("HTTP/1.1 400 Bad Request\r\n\r\n"), want: []string{"does not speak TLS", "HTTP", "security.protocol"}},
+		"something else in the open":  {broker: saying("\x00\x00\x00\x08whatever"), want: []string{"does not speak TLS", "security.protocol"}},
+		"a broker's plain listener":   {broker: func(c net.Conn) { _, _ = io.ReadFull(c, make([]byte, 300)) }, network: true, want: []string{"connection lost during the TLS handshake", "security.protocol"}},
+		"a listener that hangs up":    {broker: func(net.Conn) {}, network: true, want: []string{"connection lost during the TLS handshake", "security.protocol"}},
+		"an end after the handshake":  {broker: afterTheRequest(func(*net.TCPConn) {}), network: true, want: []string{"closed by the peer"}},
+		"a reset after the handshake": {broker: afterTheRequest(reset), network: true, want: []string{"connection reset"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

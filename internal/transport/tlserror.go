@@ -74,8 +74,9 @@ func (c *connection) readFailed(err error, answers int) error {
 		return &TLSError{"the peer speaks TLS; " + hintTLS, err}
 	case answers > 0:
 		return err
-	case c.secured == nil && errors.Is(err, io.EOF):
-		// Listeners that speak TLS, or want a login first, may hang up without a word. It is told, and tried again as ever.
+	case c.secured == nil && (errors.Is(err, io.EOF) || isReset(err)):
+		// Listeners that speak TLS, or want a login first, may hang up without a word. It is told, and tried again as ever. Who hangs
+		// up on what it has not read yet resets the connection.
 		return fmt.Errorf("%w, before its first answer (%s)", err, hintOther)
 	case c.secured == nil:
 		return err
