@@ -150,12 +150,13 @@ func TestAnEndpointThatRecoversIsAskedAgain(t *testing.T) {
 }
 
 func TestAnEndpointThatCannotBeReachedIsExplained(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	// A port that a connection goes out from has no listener, and while it is in use nobody else gets one there.
+	taken, err := net.Dial("tcp", endpointWith(t, says(200, "")).Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "http://" + l.Addr().String()
-	_ = l.Close()
+	defer func() { _ = taken.Close() }()
+	url := "http://" + taken.LocalAddr().String()
 	o, _ := optionsOf(t, nil, bySecret(url, keyBackoffMax+"=1")...)
 	_, err = sourceOf(t, o).Token(background())
 	if err == nil {
