@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	"linger"
 	"linger/lingertest/kafka"
@@ -85,16 +85,15 @@ func Example_errors() {
 		return
 	}
 	defer b.Close()
-	p, err := linger.New(linger.String, linger.String, linger.BootstrapServers(b.Addrs()...), linger.WithLogger(nil),
-		linger.MaxBlock(100*time.Millisecond), linger.Retries(0))
+	p, err := linger.New(linger.String, linger.String, linger.BootstrapServers(b.Addrs()...), linger.WithLogger(nil), linger.Retries(0))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer func() { _ = p.Close() }()
 
-	_, err = p.SendSync(ctx, linger.Record[string, string]{Topic: "odrers", Value: "misspelt"})
-	fmt.Println(errors.Is(err, linger.ErrTimeout), linger.ClassOf(err))
+	_, err = p.SendSync(ctx, linger.Record[string, string]{Topic: "orders", Value: strings.Repeat("v", 2<<20)}) // max.request.size is 1 MiB
+	fmt.Println("too large:", errors.Is(err, linger.ErrRecordTooLarge))
 	if _, err := b.FailNext(kafka.Produce, 19, 1); err != nil { // NOT_ENOUGH_REPLICAS
 		fmt.Println(err)
 		return
@@ -104,6 +103,6 @@ func Example_errors() {
 		fmt.Println(e.Topic, e.Partition, e.Code.Name(), linger.ClassOf(err))
 	}
 	// Output:
-	// true retriable
+	// too large: true
 	// orders 0 NOT_ENOUGH_REPLICAS retriable
 }
