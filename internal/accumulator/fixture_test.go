@@ -2,6 +2,7 @@ package accumulator
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"linger/internal/backoff"
@@ -198,5 +199,6 @@ func (f *fixture) waitForMemory(size int) {
 	}()
 	f.tb.Cleanup(func() { cancel(); <-ended })
 	for !f.pool.HasWaiters() && f.pool.Available() < int64(size) {
+		runtime.Gosched()
 	}
 }
