@@ -51,9 +51,11 @@ func TestThreeNodesOutliveTheKilledLeaderAndItCatchesUp(t *testing.T) {
 func waitInSync(t *testing.T, c *kafkatest.Cluster, topic string, n int) {
 	t.Helper()
 	admin := kadm.NewClient(c.Client(t))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	for {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for ; ; <-tick.C {
 		topics, err := admin.ListTopics(ctx, topic)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +133,7 @@ func apiVersions(t *testing.T, c *kafkatest.Cluster) *kmsg.ApiVersionsResponse {
 
 func TestAFurtherListenerHasItsOwnSecurity(t *testing.T) {
 	c := brokers.Get(t, rich)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for password, welcome := range map[string]bool{"secret": true, "wrong": false} {
 		cl := c.Client(t, kgo.SeedBrokers(c.AddrsOf("LOGIN")...), kgo.SASL(plain.Auth{User: "alice", Pass: password}.AsMechanism()))

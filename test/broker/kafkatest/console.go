@@ -22,7 +22,7 @@ const (
 )
 
 // ConsoleConsume reads want records of the topic with Java's console consumer, from the beginning, and returns them by
-// partition and offset; fewer if no more come for some seconds. It can't see what comes after the first want records:
+// partition and offset; fewer if no more come for some minutes. It can't see what comes after the first want records:
 // ReadAll and Kcat tell the number. A header key that holds a colon is cut at the wrong place.
 func ConsoleConsume(tb testing.TB, c *Cluster, topic string, want int) []Rec {
 	tb.Helper()
@@ -40,7 +40,7 @@ func consoleConsume(tb testing.TB, c *Cluster, topic string, want int, isolation
 	null := "null-" + rand.Text()
 	args := []string{
 		"--bootstrap-server", c.Bootstrap(), "--topic", topic, "--from-beginning", "--isolation-level", isolation,
-		"--max-messages", strconv.Itoa(want), "--timeout-ms", "30000",
+		"--max-messages", strconv.Itoa(want), "--timeout-ms", "180000",
 	}
 	for _, p := range []string{
 		"print.timestamp=true", "print.partition=true", "print.offset=true", "print.headers=true", "print.key=true", "print.value=true",

@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	startPatience = 60 * time.Second // a busy machine with two cores may take a while for three nodes
-	stopPatience  = 30 * time.Second
+	startPatience = 5 * time.Minute // three nodes take ten seconds; on a busy machine, many times that
+	stopPatience  = 3 * time.Minute
+	askPatience   = 20 * time.Second // for one answer; a node that is not there refuses the connection at once
 	pollEvery     = 50 * time.Millisecond
 )
 
@@ -170,15 +171,20 @@ func (n *Node) knows(ctx context.Context, ids []int32) error {
 	return nil
 }
 
-// metadata is the node's own view of the cluster and of the topics named.
-func (n *Node) metadata(ctx context.Context, topics []string) (*kmsg.MetadataResponse, error) {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(n.Addr()), kgo.DialTimeout(time.Second))
+// ask has this node, and no other, answer a request.
+func (n *Node) ask(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+	cl, err := kgo.NewClient(kgo.SeedBrokers(n.Addr()), kgo.DialTimeout(askPatience))
 	if err != nil {
 		return nil, err
 	}
 	defer cl.Close()
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
+	return cl.SeedBrokers()[0].Request(ctx, req)
+}
+
+// metadata is the node's own view of the cluster and of the topics named.
+func (n *Node) metadata(ctx context.Context, topics []string) (*kmsg.MetadataResponse, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	req.Topics = []kmsg.MetadataRequestTopic{} // none; null would be all
 	for _, name := range topics {
@@ -186,7 +192,7 @@ func (n *Node) metadata(ctx context.Context, topics []string) (*kmsg.MetadataRes
 		t.Topic = kmsg.StringPtr(name)
 		req.Topics = append(req.Topics, t)
 	}
-	resp, err := cl.SeedBrokers()[0].Request(ctx, req)
+	resp, err := n.ask(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,13 @@ func serverProperties(o Options, id int, all []ports, logDir string) string {
 		// start, while a test is reading it.
 		"log.retention.ms": "-1",
 
-		// A killed node loses its leaderships when its session ends: 9 s by default, and tests wait for it.
-		"broker.session.timeout.ms":    "4000",
+		// A killed node loses its leaderships when its session ends, and tests wait for it. A shorter time than this, the default,
+		// would also take them from a node that a busy machine does not let run.
+		"broker.session.timeout.ms":    "9000",
 		"broker.heartbeat.interval.ms": "1000",
+
+		// Five minutes after the start the controller would give leaderships back, in the middle of some test.
+		"auto.leader.rebalance.enable": "false",
 
 		"group.initial.rebalance.delay.ms": "0",
 		"num.io.threads":                   "4",

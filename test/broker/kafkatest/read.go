@@ -13,7 +13,7 @@ import (
 )
 
 // readPatience bounds one read-back: a reader that waits longer waits for something that will not come.
-const readPatience = 60 * time.Second
+const readPatience = 5 * time.Minute
 
 // Rec is one record as a consumer saw it. The text readers, ConsoleConsume and Kcat, leave its producer id and epoch at
 // zero.

@@ -57,7 +57,7 @@ func awkward(topic string, partitions int) []*kgo.Record {
 func produce(t *testing.T, c *kafkatest.Cluster, recs []*kgo.Record, opts ...kgo.Opt) []kafkatest.Rec {
 	t.Helper()
 	cl := c.Client(t, append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(5*time.Millisecond))...)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	if err := cl.ProduceSync(ctx, recs...).FirstErr(); err != nil {
 		t.Fatal(err)

@@ -28,8 +28,9 @@ const (
 	Rotating  = "ROTATING" // as MUTUAL, with a certificate that one test replaces
 )
 
-// ReauthMs is how long a login is good for on the listener Reauth.
-const ReauthMs = 5000
+// ReauthMs is how long a login is good for on the listener Reauth. Clients renew it in the last twentieth to seventh of that time,
+// and must not come late because the machine is busy: a broker ends the connection then.
+const ReauthMs = 20_000
 
 // Users are the names that can log in by password, with their passwords.
 func Users() map[string]string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 var notInTopics = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -33,7 +34,8 @@ func (c *Cluster) NewTopic(tb testing.TB, partitions int32, configs map[string]s
 }
 
 // CreateTopic makes a topic with as many replicas as the cluster has nodes, at most three, and waits until every running
-// node knows a leader for each partition: a client that asks any of them then never sees UNKNOWN_TOPIC_OR_PARTITION.
+// node knows a leader for each partition, and each leader knows it is one: a client that asks any of them then never sees
+// UNKNOWN_TOPIC_OR_PARTITION, nor NOT_LEADER_OR_FOLLOWER from a node that is told of its part a moment after its metadata are.
 func (c *Cluster) CreateTopic(tb testing.TB, topic string, partitions int32, configs map[string]string) {
 	tb.Helper()
 	values := map[string]*string{}
@@ -44,14 +46,43 @@ func (c *Cluster) CreateTopic(tb testing.TB, topic string, partitions int32, con
 	if _, err := admin.CreateTopic(tb.Context(), partitions, int16(min(len(c.nodes), 3)), values, topic); err != nil {
 		tb.Fatalf("kafkatest: create topic %s: %v", topic, err)
 	}
+	c.await(tb, func(ctx context.Context, n *Node) error { return n.knowsTopic(ctx, topic, partitions) })
+	c.await(tb, func(ctx context.Context, n *Node) error { return n.leads(ctx, topic) })
+}
+
+// DeleteTopic deletes a topic and waits until no running node knows it any more.
+func (c *Cluster) DeleteTopic(tb testing.TB, topic string) {
+	tb.Helper()
+	resp, err := kadm.NewClient(c.Client(tb)).DeleteTopics(tb.Context(), topic)
+	if err = errors.Join(err, resp.Error()); err != nil {
+		tb.Fatalf("kafkatest: delete topic %s: %v", topic, err)
+	}
+	c.await(tb, func(ctx context.Context, n *Node) error {
+		if _, err := n.leaders(ctx, topic); !errors.Is(err, kerr.UnknownTopicOrPartition) {
+			return errors.Join(fmt.Errorf("knows topic %s still", topic), err)
+		}
+		return nil
+	})
+}
+
+// await asks every running node until what it says is no error any more.
+func (c *Cluster) await(tb testing.TB, good func(context.Context, *Node) error) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), startPatience)
 	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
 	for _, n := range c.nodes {
-		if !n.Running() {
-			continue
-		}
-		if err := n.waitTopic(ctx, topic, partitions); err != nil {
-			tb.Fatal(err)
+		for n.Running() {
+			err := good(ctx, n)
+			if err == nil {
+				break
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				tb.Fatal(n.failure(err))
+			}
 		}
 	}
 }
@@ -82,20 +113,47 @@ func (c *Cluster) anyRunning(tb testing.TB) *Node {
 	return nil
 }
 
-func (n *Node) waitTopic(ctx context.Context, topic string, partitions int32) error {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		leaders, err := n.leaders(ctx, topic)
-		if err == nil && len(leaders) == int(partitions) {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return n.failure(errors.Join(fmt.Errorf("knows %d leaders of %d for topic %s", len(leaders), partitions, topic), err))
+// knowsTopic is an error as long as the node does not know a leader for each partition.
+func (n *Node) knowsTopic(ctx context.Context, topic string, partitions int32) error {
+	leaders, err := n.leaders(ctx, topic)
+	if err == nil && len(leaders) == int(partitions) {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("knows %d leaders of %d for topic %s", len(leaders), partitions, topic), err)
+}
+
+// leads is an error as long as the node does not serve each partition that it leads: it is asked for their ends.
+func (n *Node) leads(ctx context.Context, topic string) error {
+	leaders, err := n.leaders(ctx, topic)
+	if err != nil {
+		return err
+	}
+	asked := kmsg.NewListOffsetsRequestTopic()
+	asked.Topic = topic
+	for partition, leader := range leaders {
+		if leader == n.id {
+			p := kmsg.NewListOffsetsRequestTopicPartition()
+			p.Partition, p.Timestamp = partition, -1
+			asked.Partitions = append(asked.Partitions, p)
 		}
 	}
+	if len(asked.Partitions) == 0 {
+		return nil
+	}
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID, req.Topics = -1, []kmsg.ListOffsetsRequestTopic{asked}
+	resp, err := n.ask(ctx, req)
+	if err != nil {
+		return err
+	}
+	for _, t := range resp.(*kmsg.ListOffsetsResponse).Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return fmt.Errorf("leads %s-%d: %w", topic, p.Partition, err)
+			}
+		}
+	}
+	return nil
 }
 
 // leaders are the partitions of a topic that have a leader, as this node sees them.
