@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"sync"
+	"testing"
+	"time"
 
 	"linger/test/broker/kafkatest"
 )
@@ -60,6 +62,20 @@ func (c *cutter) lost() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cuts
+}
+
+// awaitLost waits until n answers got lost.
+func (c *cutter) awaitLost(ctx context.Context, t *testing.T, n int) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for c.lost() < n {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%d answers were lost, want %d", c.lost(), n)
+		}
+	}
 }
 
 // open is how many connections are open.

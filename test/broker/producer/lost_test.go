@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"linger"
@@ -26,7 +27,7 @@ func TestALostAnswerLeavesOneCopy(t *testing.T) {
 			topic := c.NewTopic(t, 1, nil)
 			cut := newCutter()
 			p := newProducer(t, c, linger.WithDialer(cut.dial), linger.MaxInFlightRequestsPerConnection(inFlight), linger.Linger(0))
-			ctx := within(t, time.Minute)
+			ctx := within(t, patience)
 			for i := range int64(4) {
 				if i == 2 {
 					cut.loseAnswers(2) // of the first attempt and of the second
@@ -60,7 +61,7 @@ func TestALostAnswerLeavesOneCopy(t *testing.T) {
 func TestASecondProducerIsAnotherSession(t *testing.T) {
 	c := one(t)
 	topic := c.NewTopic(t, 1, nil)
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	var ids []linger.Identity
 	for i := range int64(2) {
 		p := newProducer(t, c)
@@ -87,11 +88,11 @@ func TestARequestWithAnOlderEpochIsRefused(t *testing.T) {
 	c := one(t)
 	topic := c.NewTopic(t, 1, nil)
 	p := newProducer(t, c)
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	if _, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("ours")}); err != nil {
 		t.Fatal(err)
 	}
-	if code := produceRaw(t, c, topic, p.Identity().ProducerID, 1, 0); code != 0 {
+	if code := produceRaw(t, c.Client(t), topic, p.Identity().ProducerID, 1, 0); code != 0 {
 		t.Fatalf("the batch at epoch 1 is refused with %d", code)
 	}
 	_, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("late")})
@@ -111,7 +112,7 @@ func TestAGapIsRefused(t *testing.T) {
 	c := one(t)
 	topic := c.NewTopic(t, 1, nil)
 	p := newProducer(t, c)
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	for range 2 {
 		if _, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("ours")}); err != nil {
 			t.Fatal(err)
@@ -122,7 +123,7 @@ func TestAGapIsRefused(t *testing.T) {
 		sequence int32
 		want     int16
 	}{{3, outOfOrder}, {2, 0}, {4, outOfOrder}, {3, 0}} {
-		if code := produceRaw(t, c, topic, p.Identity().ProducerID, 0, step.sequence); code != step.want {
+		if code := produceRaw(t, c.Client(t), topic, p.Identity().ProducerID, 0, step.sequence); code != step.want {
 			t.Errorf("sequence %d: code %d, want %d", step.sequence, code, step.want)
 		}
 	}
@@ -131,8 +132,9 @@ func TestAGapIsRefused(t *testing.T) {
 	}
 }
 
-// produceRaw writes one record in a batch with that identity and sequence, and returns the broker's error code.
-func produceRaw(t *testing.T, c *kafkatest.Cluster, topic string, id int64, epoch int16, sequence int32) int16 {
+// produceRaw writes one record in a batch with that identity and sequence, and returns the error code of the client's first
+// broker.
+func produceRaw(t *testing.T, client *kgo.Client, topic string, id int64, epoch int16, sequence int32) int16 {
 	t.Helper()
 	rec := kmsg.Record{Value: []byte("theirs")}
 	rec.Length = int32(len(rec.AppendTo(nil)) - 1) // the placeholder length takes one byte
@@ -152,7 +154,7 @@ func produceRaw(t *testing.T, c *kafkatest.Cluster, topic string, id int64, epoc
 	req := kmsg.NewPtrProduceRequest()
 	req.Acks, req.TimeoutMillis, req.Topics = -1, 10_000, []kmsg.ProduceRequestTopic{rt}
 	req.Version = 12 // the last that names topics
-	resp, err := c.Client(t).SeedBrokers()[0].Request(t.Context(), pinned{req})
+	resp, err := client.SeedBrokers()[0].Request(t.Context(), pinned{req})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +173,7 @@ func TestPartitionsSucceedAndFailApart(t *testing.T) {
 	small := c.NewTopic(t, 1, map[string]string{"max.message.bytes": "1000"})
 	large := c.NewTopic(t, 1, nil)
 	p := newProducer(t, c)
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	value := make([]byte, 5000)
 	first, err := p.Send(ctx, record{Topic: small, Value: value}, nil)
 	if err != nil {
@@ -207,7 +209,7 @@ func TestMetadataSayWhereAndHowLarge(t *testing.T) {
 	topic := c.NewTopic(t, 3, nil)
 	p := newProducer(t, c)
 	at := time.UnixMilli(1_700_000_000_123)
-	md, err := p.SendSync(within(t, time.Minute), record{Topic: topic, Partition: linger.On(2), Key: []byte("four"), Timestamp: at})
+	md, err := p.SendSync(within(t, patience), record{Topic: topic, Partition: linger.On(2), Key: []byte("four"), Timestamp: at})
 	want := linger.RecordMetadata{Topic: topic, Partition: 2, Offset: 0, Timestamp: at, KeySize: 4, ValueSize: -1}
 	if err != nil || md != want {
 		t.Errorf("got %+v, %v, want %+v", md, err, want)
@@ -219,7 +221,7 @@ func TestCloseDeliversEverythingAccepted(t *testing.T) {
 	c := one(t)
 	topic := c.NewTopic(t, 3, nil)
 	p := newProducer(t, c, linger.Linger(time.Minute))
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	const n = 5000
 	accepted := make(chan linger.Future, n)
 	stop := make(chan error, 1)
@@ -317,11 +319,11 @@ func TestFlushAndCloseInsideACallback(t *testing.T) {
 	c := one(t)
 	topic := c.NewTopic(t, 2, nil)
 	p := newProducer(t, c, linger.Linger(0))
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	type both struct{ flush, close error }
 	inside := make(chan both, 1)
 	f, err := p.Send(ctx, record{Topic: topic, Value: []byte("v")}, func(linger.RecordMetadata, error) {
-		inside <- both{p.Flush(ctx), p.CloseTimeout(30 * time.Second)}
+		inside <- both{p.Flush(ctx), p.CloseTimeout(patience)}
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -21,18 +21,22 @@ func TestMain(m *testing.M) { os.Exit(brokers.Run(m)) }
 func one(t *testing.T) *kafkatest.Cluster   { return brokers.Get(t, kafkatest.Options{Nodes: 1}) }
 func three(t *testing.T) *kafkatest.Cluster { return brokers.Get(t, kafkatest.Options{Nodes: 3}) }
 
+// patience bounds what takes as long as it takes: a busy machine may need many times what an idle one does, and only a test
+// that hangs comes near it.
+const patience = 5 * time.Minute
+
 type bytesProducer = linger.Producer[[]byte, []byte]
 
 // newProducer makes a producer that is closed with the test; its memory must have come home by then.
 func newProducer(t *testing.T, c *kafkatest.Cluster, opts ...linger.Option) *bytesProducer {
 	t.Helper()
-	all := append([]linger.Option{linger.BootstrapServers(c.Addrs()...)}, opts...)
+	all := append([]linger.Option{linger.BootstrapServers(c.Addrs()...), linger.MaxBlock(patience)}, opts...)
 	p, err := linger.New(linger.ByteArray, linger.ByteArray, all...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		report, err := p.Shutdown(ctx)
 		if err != nil || report.BytesLeft != 0 {

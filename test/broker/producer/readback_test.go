@@ -5,6 +5,7 @@ package producer_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,17 +51,9 @@ func awkward(topic string, partitions int32) []record {
 // sendAll sends records and returns what the producer says was written, in the order of the log.
 func sendAll(t *testing.T, p *bytesProducer, records []record) []kafkatest.Rec {
 	t.Helper()
-	ctx := within(t, time.Minute)
-	var futures []linger.Future
-	for _, r := range records {
-		f, err := p.Send(ctx, r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		futures = append(futures, f)
-	}
+	ctx := within(t, patience)
 	var want []kafkatest.Rec
-	for i, f := range futures {
+	for i, f := range begin(ctx, t, p, records) {
 		md, err := f.Wait(ctx)
 		if err != nil {
 			t.Fatalf("record %d: %v", i, err)
@@ -74,6 +67,20 @@ func sendAll(t *testing.T, p *bytesProducer, records []record) []kafkatest.Rec {
 	}
 	slices.SortFunc(want, byPlace)
 	return want
+}
+
+// begin sends records and waits for none.
+func begin(ctx context.Context, t *testing.T, p *bytesProducer, records []record) []linger.Future {
+	t.Helper()
+	var futures []linger.Future
+	for _, r := range records {
+		f, err := p.Send(ctx, r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		futures = append(futures, f)
+	}
+	return futures
 }
 
 func byPlace(a, b kafkatest.Rec) int {
@@ -165,7 +172,8 @@ func TestEveryLevelIsReadable(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", codec, level), func(t *testing.T) {
 				c := one(t)
 				topic := c.NewTopic(t, 1, nil)
-				p := newProducer(t, c, linger.CompressionType(codec), linger.Set("compression."+codec+".level", level), linger.Linger(20*time.Millisecond))
+				p := newProducer(t, c, linger.CompressionType(codec), linger.Set("compression."+codec+".level", level), linger.Linger(20*time.Millisecond),
+					linger.DeliveryTimeout(patience)) // the highest take long
 				records := []record{
 					{Topic: topic, Value: []byte{}}, {Topic: topic, Value: []byte("x")}, {Topic: topic, Value: noise[:65_535]},
 					{Topic: topic, Value: noise[:65_537]}, {Topic: topic, Value: make([]byte, 900_000)},

@@ -18,7 +18,7 @@ func TestB22NamesThatDoNotResolve(t *testing.T) {
 	const nowhere = "no-such-host.invalid:9092"
 	c := one(t)
 	topic := c.NewTopic(t, 1, nil)
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	for name, opts := range map[string][]linger.Option{"at once": nil, "later": {linger.BootstrapResolveTimeout(30 * time.Second)}} {
 		t.Run(name, func(t *testing.T) {
 			mixed := append([]string{nowhere}, c.Addrs()...)
@@ -43,7 +43,7 @@ func TestB30VeryLongTimes(t *testing.T) {
 	topic := c.NewTopic(t, 1, nil)
 	p := newProducer(t, c, linger.Set("linger.ms", int64(math.MaxInt64)), linger.Set("request.timeout.ms", math.MaxInt32), linger.BatchSize(1000),
 		linger.Set("max.block.ms", int64(math.MaxInt64)), linger.WithLogger(nil))
-	ctx := within(t, time.Minute)
+	ctx := within(t, patience)
 	send := func(size int) linger.Future {
 		t.Helper()
 		f, err := p.Send(ctx, record{Topic: topic, Value: make([]byte, size)}, nil)

@@ -15,25 +15,25 @@ import (
 // What the settings that people tune do to requests, batches and bytes on a real broker. Counts only: how long it takes is for
 // reports. The tests before a fake cluster say the same more exactly.
 
-// steadily sends n records of one line to the topic, one each pause, and waits for them.
-func steadily(t *testing.T, p *bytesProducer, topic string, n int, pause time.Duration) linger.Counters {
+func orderLine(topic string, i int) record {
+	return record{Topic: topic, Value: fmt.Appendf(nil, `{"level":"info","service":"checkout","message":"order %d accepted"}`, i)}
+}
+
+// oneByOne sends n records, each when the one before has its outcome.
+func oneByOne(t *testing.T, p *bytesProducer, topic string, n int) linger.Counters {
 	t.Helper()
-	ctx := within(t, time.Minute)
-	before := p.Counters().RecordsDelivered
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
+	ctx := within(t, patience)
 	for i := range n {
-		if _, err := p.Send(ctx, record{Topic: topic, Value: fmt.Appendf(nil, `{"level":"info","service":"checkout","message":"order %d accepted"}`, i)}, nil); err != nil {
+		if _, err := p.SendSync(ctx, orderLine(topic, i)); err != nil {
 			t.Fatal(err)
 		}
-		<-tick.C
 	}
-	return flushed(t, p, before+int64(n))
+	return flushed(t, p, int64(n))
 }
 
 func flushed(t *testing.T, p *bytesProducer, n int64) linger.Counters {
 	t.Helper()
-	if err := p.Flush(within(t, time.Minute)); err != nil {
+	if err := p.Flush(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
 	k := p.Counters()
@@ -43,28 +43,48 @@ func flushed(t *testing.T, p *bytesProducer, n int64) linger.Counters {
 	return k
 }
 
-// At moderate load linger.ms of 5 and of 20 give more records a request than 0 does (TUNE-01).
+// At moderate load linger.ms of 5 and of 20 give more records a request than 0 does (TUNE-01). With 0, records that come one by
+// one make a request each. With more, one that comes within linger.ms of the first of a batch travels with it: such records make
+// no requests of their own, however slow this machine lets them come.
 func TestLingerGathersRecords(t *testing.T) {
 	c := one(t)
 	topic := c.NewTopic(t, 1, nil)
-	const n = 150
-	var requests []int64
-	for _, wait := range []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond} {
+	const n = 100
+	p := newProducer(t, c, linger.Linger(0))
+	if k := oneByOne(t, p, topic, n); k.Requests != n {
+		t.Errorf("%d requests for %d records with linger 0", k.Requests, n)
+	}
+	for _, wait := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond} {
 		p := newProducer(t, c, linger.Linger(wait))
-		if _, err := p.SendSync(within(t, time.Minute), record{Topic: topic, Value: []byte("connects")}); err != nil {
+		ctx := within(t, patience)
+		if _, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("connects")}); err != nil {
 			t.Fatal(err)
 		}
-		requests = append(requests, steadily(t, p, topic, n, 2*time.Millisecond).Requests)
-	}
-	t.Logf("requests for %d records: %v", n, requests)
-	if requests[1] > requests[0] || requests[2] > requests[1] || requests[2] > requests[0]/2 { // a slow broker gathers them too
-		t.Errorf("%v requests with linger 0, 5 ms, 20 ms, want them to become fewer", requests)
+		before := p.Counters().Requests
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		records, batches, opened := 0, 0, time.Time{}
+		for ; records-batches < n; records++ {
+			begun := time.Now()
+			if _, err := p.Send(ctx, orderLine(topic, records), nil); err != nil {
+				t.Fatal(err)
+			}
+			if time.Since(opened) >= wait { // the batch may have gone, and this be the first of the next
+				batches, opened = batches+1, begun
+			}
+			<-tick.C
+		}
+		k := flushed(t, p, int64(records)+1)
+		t.Logf("linger %v: %d requests for %d records", wait, k.Requests-before, records)
+		if got := int(k.Requests - before); got > batches {
+			t.Errorf("linger %v: %d requests for %d records, want %d at most", wait, got, records, batches)
+		}
 	}
 }
 
 func warm(t *testing.T, p *bytesProducer, topic string) {
 	t.Helper()
-	if err := p.Warm(within(t, time.Minute), topic); err != nil {
+	if err := p.Warm(within(t, patience), topic); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -79,7 +99,7 @@ func TestLargerBatchesAreInTheLog(t *testing.T) {
 	var requests []int64
 	for _, size := range sizes {
 		topic := c.NewTopic(t, 1, map[string]string{"max.message.bytes": "5000000"})
-		p := newProducer(t, c, linger.BatchSize(size), linger.MaxRequestSize(4<<20), linger.Linger(time.Minute), linger.DeliveryTimeout(2*time.Minute))
+		p := newProducer(t, c, linger.BatchSize(size), linger.MaxRequestSize(4<<20), linger.Linger(patience), linger.DeliveryTimeout(2*patience))
 		warm(t, p, topic)
 		for range n {
 			if _, err := p.Send(context.Background(), record{Topic: topic, Value: make([]byte, 100)}, nil); err != nil {
@@ -115,19 +135,29 @@ func TestFullerBatchesCompressBetter(t *testing.T) {
 	const n = 300
 	for _, codec := range []string{"gzip", "zstd"} {
 		var ratios []float64
-		for _, wait := range []time.Duration{0, 100 * time.Millisecond} {
+		for _, wait := range []time.Duration{0, patience} {
 			topic := c.NewTopic(t, 1, nil)
-			p := newProducer(t, c, linger.CompressionType(codec), linger.Linger(wait))
+			p := newProducer(t, c, linger.CompressionType(codec), linger.Linger(wait), linger.DeliveryTimeout(2*patience))
 			warm(t, p, topic)
-			k := steadily(t, p, topic, n, time.Millisecond)
+			var k linger.Counters
+			if wait == 0 { // one by one, since a busy broker would fill the batches too
+				k = oneByOne(t, p, topic, n)
+			} else {
+				for i := range n {
+					if _, err := p.Send(t.Context(), orderLine(topic, i), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				k = flushed(t, p, n)
+			}
 			ratios = append(ratios, float64(k.UncompressedBytes)/float64(k.Bytes))
 			if got := len(kafkatest.ReadAll(t, c, topic)); got != n {
 				t.Errorf("%s: %d records in the log, want %d", codec, got, n)
 			}
 		}
-		t.Logf("%s: bytes before and after, as a ratio, with linger 0 and 100 ms: %.2f", codec, ratios)
+		t.Logf("%s: bytes before and after, as a ratio, with linger 0 and with a long one: %.2f", codec, ratios)
 		if ratios[1] < 1.5*ratios[0] {
-			t.Errorf("%s: ratio %.2f with linger 0, %.2f with 100 ms", codec, ratios[0], ratios[1])
+			t.Errorf("%s: ratio %.2f with linger 0, %.2f with a long one", codec, ratios[0], ratios[1])
 		}
 	}
 }
@@ -140,7 +170,7 @@ func TestIdempotenceCostsNoBytes(t *testing.T) {
 	var counts []linger.Counters
 	for _, on := range []bool{false, true} {
 		topic := c.NewTopic(t, 1, nil)
-		p := newProducer(t, c, linger.EnableIdempotence(on), linger.Linger(time.Minute), linger.DeliveryTimeout(2*time.Minute))
+		p := newProducer(t, c, linger.EnableIdempotence(on), linger.Linger(patience), linger.DeliveryTimeout(2*patience))
 		warm(t, p, topic)
 		at := time.UnixMilli(1_700_000_000_000)
 		for range n {
@@ -171,7 +201,7 @@ func TestIdempotenceCostsNoBytes(t *testing.T) {
 func TestTheBudgetCarriesSeveralTimesItsSize(t *testing.T) {
 	c := one(t)
 	topic := c.NewTopic(t, 4, nil)
-	p := newProducer(t, c, linger.BatchSize(256<<10))
+	p := newProducer(t, c, linger.BatchSize(256<<10), linger.DeliveryTimeout(patience))
 	warm(t, p, topic)
 	const n = 11_000
 	value := make([]byte, 10_000)
