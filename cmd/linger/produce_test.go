@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,29 +186,26 @@ func TestAPartitionThatIsNotThereFailsItsRecordAlone(t *testing.T) {
 	has(t, "stderr", r.err, "linger: there is no partition 3")
 }
 
-// Without a limit each of these would wait for ever, or max.block.ms for each line.
+// Without a limit each of these would wait for ever, or max.block.ms for each line. Three seconds are time enough to hear why.
 func TestARunThatCannotBeginSaysWhatToDo(t *testing.T) {
 	b := startBroker(t, 1)
 	for _, c := range []struct {
 		name, servers, topic string
 		want                 []string
 	}{
-		{"no broker", "127.0.0.1:1", "t", []string{"Topic t not present in metadata after 300 ms.", "connection refused", "No broker could be reached at 127.0.0.1:1. Is Kafka running there?"}},
+		{"no broker", "127.0.0.1:1", "t", []string{"Topic t not present in metadata after 3000 ms.", "connection refused", "No broker could be reached at 127.0.0.1:1. Is Kafka running there?"}},
 		{"no topic", b.Bootstrap(), "other", []string{"UNKNOWN_TOPIC_OR_PARTITION", "The brokers at " + b.Bootstrap() + " do not have this topic", "Create it"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, args := range [][]string{
-				{"produce", "--bootstrap-server", c.servers, "-t", c.topic, "-X", "max.block.ms=300"},
-			} {
-				r := run(t, "a\nb\n", args...)
-				r.want(t, exitFailed)
-				has(t, "stderr", r.err, c.want...)
-				if r.out != "" {
-					t.Errorf("a summary of nothing: %s", r.out)
-				}
-				if n := strings.Count(r.err, "could not be established"); n > 1 {
-					t.Errorf("the same warning %d times", n)
-				}
+			t.Parallel()
+			r := run(t, "a\nb\n", "produce", "--bootstrap-server", c.servers, "-t", c.topic, "-X", "max.block.ms=3000")
+			r.want(t, exitFailed)
+			has(t, "stderr", r.err, c.want...)
+			if r.out != "" {
+				t.Errorf("a summary of nothing: %s", r.out)
+			}
+			if n := strings.Count(r.err, "could not be established"); n > 1 {
+				t.Errorf("the same warning %d times", n)
 			}
 		})
 	}
@@ -264,7 +262,9 @@ func TestAnInterruptGivesRecordsUnderWayALimitedTime(t *testing.T) {
 	has(t, "stderr", r.err, "failed: ", "at stdin:1", "interrupted")
 }
 
+// What is buffered keeps its memory until delivery.timeout.ms, long after the next record has given up.
 func TestARunEndsWhenTheBrokerTakesNothing(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t, 1)
 	const notLeader = 6
 	if _, err := b.FailNext(kafka.Produce, notLeader, -1); err != nil {
@@ -272,7 +272,7 @@ func TestARunEndsWhenTheBrokerTakesNothing(t *testing.T) {
 	}
 	text := strings.Repeat(strings.Repeat("x", 999)+"\n", 1000)
 	r := run(t, text, "produce", "--bootstrap-server", b.Bootstrap(), "-t", "t", "-X", "buffer.memory=40000",
-		"-X", "max.block.ms=200", "-X", "linger.ms=0", "-X", "request.timeout.ms=300", "-X", "delivery.timeout.ms=400")
+		"-X", "max.block.ms=1500", "-X", "linger.ms=0", "-X", "request.timeout.ms=300", "-X", "delivery.timeout.ms=6000")
 	r.want(t, exitFailed)
 	has(t, "stderr", r.err, "stopped after stdin:", "no memory came free for max.block.ms")
 	has(t, "stdout", r.out, "0 records delivered")
@@ -281,15 +281,34 @@ func TestARunEndsWhenTheBrokerTakesNothing(t *testing.T) {
 	}
 }
 
+// told calls heard once the text that was written holds a part.
+type told struct {
+	buffer
+	part  string
+	heard func()
+}
+
+func (b *told) Write(p []byte) (int, error) {
+	n, err := b.buffer.Write(p)
+	if strings.Contains(b.String(), b.part) {
+		b.heard()
+	}
+	return n, err
+}
+
 func TestTheBarIsDrawnOnDemandAndWipedAway(t *testing.T) {
 	b := startBroker(t, 1)
 	const notLeader = 6
-	if _, err := b.FailNext(kafka.Produce, notLeader, 3); err != nil { // some 700 ms of back-off to draw in
+	fault, err := b.FailNext(kafka.Produce, notLeader, -1)
+	if err != nil {
 		t.Fatal(err)
 	}
 	name := file(t, "in.txt", "a\nb\n")
 	args := []string{"produce", "--bootstrap-server", b.Bootstrap(), "-t", "t", name}
-	r := run(t, "", append(args, "--progress", "always")...)
+	var out buffer
+	errOut := told{part: "2 sent, 0 delivered", heard: sync.OnceFunc(fault.Remove)} // it is refused until it was drawn
+	status := execute(t.Context(), append(args, "--progress", "always"), strings.NewReader(""), &out, &errOut)
+	r := result{status, out.String(), errOut.String()}
 	r.want(t, exitOK)
 	has(t, "stderr", r.err, "2 sent, 0 delivered", "[", "\x1b[")
 	hasNot(t, "stdout", r.out, "\x1b")
