@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"net"
@@ -125,6 +126,20 @@ func batchOf(count int32) []byte {
 	return b.AppendTo(nil)
 }
 
+// readFrame reads one answer without its length, however the network cuts it.
+func readFrame(t *testing.T, in io.Reader) []byte {
+	t.Helper()
+	var length [4]byte
+	if _, err := io.ReadFull(in, length[:]); err != nil {
+		t.Fatal(err)
+	}
+	frame := make([]byte, binary.BigEndian.Uint32(length[:]))
+	if _, err := io.ReadFull(in, frame); err != nil {
+		t.Fatal(err)
+	}
+	return frame
+}
+
 func TestEveryProduceVersionIsAnsweredInItsFormat(t *testing.T) {
 	b := start(t, nullbroker.Options{Partitions: 1})
 	conn, err := net.Dial("tcp", b.Addr())
@@ -138,14 +153,7 @@ func TestEveryProduceVersionIsAnsweredInItsFormat(t *testing.T) {
 		if _, err := conn.Write(produceRequest(version, 0, batchOf(10))); err != nil {
 			t.Fatal(err)
 		}
-		var length [4]byte
-		if _, err := io.ReadFull(in, length[:]); err != nil {
-			t.Fatal(err)
-		}
-		frame := make([]byte, int(length[2])<<8|int(length[3]))
-		if _, err := io.ReadFull(in, frame); err != nil {
-			t.Fatal(err)
-		}
+		frame := readFrame(t, in)
 		resp := kmsg.NewPtrProduceResponse()
 		resp.Version = version
 		body := frame[4:]
@@ -184,14 +192,9 @@ func TestVerifyFindsWhatIsWrongWithABatch(t *testing.T) {
 			if _, err := conn.Write(produceRequest(8, 0, tc.batch)); err != nil {
 				t.Fatal(err)
 			}
-			answer := make([]byte, 64)
-			n, err := conn.Read(answer)
-			if err != nil {
-				t.Fatal(err)
-			}
 			resp := kmsg.NewPtrProduceResponse()
 			resp.Version = 8
-			if err := resp.ReadFrom(answer[8:n]); err != nil {
+			if err := resp.ReadFrom(readFrame(t, conn)[4:]); err != nil {
 				t.Fatal(err)
 			}
 			if code := resp.Topics[0].Partitions[0].ErrorCode; code != 2 {
