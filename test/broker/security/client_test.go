@@ -21,8 +21,11 @@ type (
 	record   = linger.Record[[]byte, []byte]
 )
 
-// soon bounds a call that must end well before max.block.ms, which the tests leave at 60 s.
-const soon = 20 * time.Second
+// soon bounds a call that must end well before max.block.ms, however busy the machine.
+const (
+	soon     = 3 * time.Minute
+	maxBlock = 4 * soon
+)
 
 // javaFile is a client.properties as a Java application has it.
 func javaFile(t *testing.T, c *kafkatest.Cluster, listener, security string) string {
@@ -44,13 +47,13 @@ value.serializer=org.apache.kafka.common.serialization.ByteArraySerializer
 // have come home by then.
 func connect(t *testing.T, file string, opts ...linger.Option) *producer {
 	t.Helper()
-	all := append([]linger.Option{linger.PropertiesFile(file), linger.WithLogger(logTo(t))}, opts...)
+	all := append([]linger.Option{linger.PropertiesFile(file), linger.MaxBlock(maxBlock), linger.WithLogger(logTo(t))}, opts...)
 	p, err := linger.New[[]byte, []byte](nil, nil, all...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), soon)
 		defer cancel()
 		if report, err := p.Shutdown(ctx); err != nil || report.BytesLeft != 0 {
 			t.Errorf("shutdown: %v, %d bytes of buffer.memory did not come home", err, report.BytesLeft)

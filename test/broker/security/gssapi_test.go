@@ -7,7 +7,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"linger"
 	"linger/plugin/gssapi"
@@ -39,15 +38,15 @@ func TestLoginsByKerberos(t *testing.T) {
 			opts := []linger.Option{
 				linger.BootstrapServers(c.AddrsOf(kafkatest.SASL)...), linger.SecurityProtocol("SASL_PLAINTEXT"), linger.SASLMechanism("GSSAPI"),
 				linger.SASLJaasConfig(kerberosModule + tt.jaas), linger.WithSASLMechanism(&gssapi.Mechanism{Krb5Conf: s.KDC.Config()}),
-				linger.MaxBlock(20 * time.Second), linger.WithLogger(nil),
+				linger.MaxBlock(maxBlock), linger.WithLogger(nil),
 			}
 			if tt.service != "" {
 				opts = append(opts, linger.SASLKerberosServiceName(tt.service))
 			}
 			p, err := linger.New(linger.ByteArray, linger.ByteArray, opts...)
 			if err == nil {
-				_, err = p.SendSync(t.Context(), linger.Record[[]byte, []byte]{Topic: topic, Value: []byte(name)})
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+				_, err = p.SendSync(within(t, soon), linger.Record[[]byte, []byte]{Topic: topic, Value: []byte(name)})
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), soon)
 				defer cancel()
 				if _, closed := p.Shutdown(ctx); closed != nil {
 					t.Error(closed)

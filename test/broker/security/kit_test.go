@@ -57,8 +57,8 @@ func TestListenersLetInWhomTheyShould(t *testing.T) {
 		"nothing where SASL is asked": {kafkatest.SASL, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cl := c.Client(t, append(tc.opts, kgo.SeedBrokers(c.AddrsOf(tc.listener)...), kgo.RequestRetries(0), kgo.DialTimeout(5*time.Second))...)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			cl := c.Client(t, append(tc.opts, kgo.SeedBrokers(c.AddrsOf(tc.listener)...), kgo.RequestRetries(0), kgo.DialTimeout(soon))...)
+			ctx, cancel := context.WithTimeout(t.Context(), soon)
 			defer cancel()
 			if err := cl.Ping(ctx); (err == nil) != tc.welcome {
 				t.Errorf("%v, want welcome %v", err, tc.welcome)

@@ -17,6 +17,7 @@ type mover struct {
 	mu       sync.Mutex
 	target   string // "" for what is asked for
 	dials    int
+	moves    int // how often to was called
 	open     map[*moved]bool
 	requests map[uint16]int    // by API key
 	versions map[uint16]uint16 // of the last one, by API key
@@ -28,6 +29,7 @@ func newMover(target string) *mover {
 
 func (m *mover) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	m.mu.Lock()
+	moves := m.moves
 	if m.target != "" {
 		addr = m.target
 	}
@@ -40,7 +42,11 @@ func (m *mover) dial(ctx context.Context, network, addr string) (net.Conn, error
 	mc := &moved{Conn: conn, of: m}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.open[mc] = true
+	if m.moves != moves { // it leads where nobody is to go any more
+		conn.Close()
+	} else {
+		m.open[mc] = true
+	}
 	return mc, nil
 }
 
@@ -48,6 +54,7 @@ func (m *mover) dial(ctx context.Context, network, addr string) (net.Conn, error
 func (m *mover) to(target string) {
 	m.mu.Lock()
 	m.target = target
+	m.moves++
 	cut := m.open
 	m.open = map[*moved]bool{}
 	m.mu.Unlock()

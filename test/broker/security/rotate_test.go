@@ -49,9 +49,9 @@ func TestCertificatesAreReplacedUnderALiveProducer(t *testing.T) {
 		t.Errorf("%v, want an authentication error: the authority of the new certificate is not trusted yet", err)
 	}
 
+	put(t, store, clientStore(t, s.CA, "after")) // first: with the authority trusted, a connection could come before it
 	put(t, trust, s.OtherCA.PEM())
-	put(t, store, clientStore(t, s.CA, "after"))
-	untilSent(ctx, t, func() error { return send(open) })
+	untilSent(ctx, t, linger.ErrAuthentication, func() error { return send(open) })
 	if err := send(reserved); err != nil {
 		t.Errorf("with the second certificate: %v", err)
 	}
