@@ -75,7 +75,11 @@ func TestAPausedChildStandsStillOnceThePauseReturns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.kill() // also when the test ends early
+	t.Cleanup(func() { // also when the test ends early
+		if err := p.kill(); err != nil {
+			t.Error(err)
+		}
+	})
 	for range 50 {
 		if err := p.pause(); err != nil {
 			t.Fatal(err)

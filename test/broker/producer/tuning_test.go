@@ -55,30 +55,35 @@ func TestLingerGathersRecords(t *testing.T) {
 		t.Errorf("%d requests for %d records with linger 0", k.Requests, n)
 	}
 	for _, wait := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond} {
-		p := newProducer(t, c, linger.Linger(wait))
-		ctx := within(t, patience)
-		if _, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("connects")}); err != nil {
+		gathers(t, newProducer(t, c, linger.Linger(wait)), topic, wait, n)
+	}
+}
+
+// gathers sends steadily until n records came within linger.ms of the first of a batch, and counts requests.
+func gathers(t *testing.T, p *bytesProducer, topic string, wait time.Duration, n int) {
+	t.Helper()
+	ctx := within(t, patience)
+	if _, err := p.SendSync(ctx, record{Topic: topic, Value: []byte("connects")}); err != nil {
+		t.Fatal(err)
+	}
+	before := p.Counters().Requests
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	records, batches, opened := 0, 0, time.Time{}
+	for ; records-batches < n; records++ {
+		begun := time.Now()
+		if _, err := p.Send(ctx, orderLine(topic, records), nil); err != nil {
 			t.Fatal(err)
 		}
-		before := p.Counters().Requests
-		tick := time.NewTicker(2 * time.Millisecond)
-		defer tick.Stop()
-		records, batches, opened := 0, 0, time.Time{}
-		for ; records-batches < n; records++ {
-			begun := time.Now()
-			if _, err := p.Send(ctx, orderLine(topic, records), nil); err != nil {
-				t.Fatal(err)
-			}
-			if time.Since(opened) >= wait { // the batch may have gone, and this be the first of the next
-				batches, opened = batches+1, begun
-			}
-			<-tick.C
+		if time.Since(opened) >= wait { // the batch may have gone, and this be the first of the next
+			batches, opened = batches+1, begun
 		}
-		k := flushed(t, p, int64(records)+1)
-		t.Logf("linger %v: %d requests for %d records", wait, k.Requests-before, records)
-		if got := int(k.Requests - before); got > batches {
-			t.Errorf("linger %v: %d requests for %d records, want %d at most", wait, got, records, batches)
-		}
+		<-tick.C
+	}
+	requests := flushed(t, p, int64(records)+1).Requests - before
+	t.Logf("linger %v: %d requests for %d records", wait, requests, records)
+	if requests > int64(batches) {
+		t.Errorf("linger %v: %d requests for %d records, want %d at most", wait, requests, records, batches)
 	}
 }
 
