@@ -19,10 +19,11 @@ import (
 
 // Cluster is a running Kafka cluster on the loopback interface.
 type Cluster struct {
-	nodes []*Node
-	opts  Options
-	dir   string
-	java  jvm
+	nodes    []*Node
+	reserved *reserved // nil before they are chosen
+	opts     Options
+	dir      string
+	java     jvm
 }
 
 // portTries is how often Start chooses other ports when one of them was taken between choice and use.
@@ -103,10 +104,11 @@ func (c *Cluster) layOut() error {
 	for _, l := range c.opts.Listeners {
 		names = append(names, l.Name)
 	}
-	free, err := freePorts(n * len(names))
-	if err != nil {
+	var err error
+	if c.reserved, err = reservePorts(n * len(names)); err != nil {
 		return err
 	}
+	free := c.reserved.ports
 	all := make([]ports, n)
 	for i := range all {
 		all[i] = ports{}
@@ -163,6 +165,9 @@ func (c *Cluster) Close(keep bool) error {
 		if n.Running() {
 			errs = append(errs, n.Kill())
 		}
+	}
+	if c.reserved != nil {
+		c.reserved.release()
 	}
 	if !keep {
 		errs = append(errs, os.RemoveAll(c.dir))

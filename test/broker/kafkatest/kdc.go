@@ -20,19 +20,25 @@ const Realm = "LINGER.TEST"
 
 // KDC is a Kerberos key distribution center on the loopback interface, with a database and configuration of its own.
 type KDC struct {
-	dir  string
-	port int
-	proc *process
+	dir      string
+	reserved *reserved // one port
+	port     int
+	proc     *process
 }
 
 // StartKDC makes a realm in dir, with a random key for each principal (without the realm), and starts its KDC. The caller
 // ends it with Close.
-func StartKDC(ctx context.Context, dir string, principals ...string) (*KDC, error) {
-	ports, err := freePorts(1)
+func StartKDC(ctx context.Context, dir string, principals ...string) (k *KDC, err error) {
+	r, err := reservePorts(1)
 	if err != nil {
 		return nil, err
 	}
-	k := &KDC{dir: dir, port: ports[0]}
+	defer func() {
+		if err != nil {
+			r.release()
+		}
+	}()
+	k = &KDC{dir: dir, reserved: r, port: r.ports[0]}
 	if err := k.layOut(); err != nil {
 		return nil, fmt.Errorf("kafkatest: KDC: %w", err)
 	}
@@ -67,7 +73,10 @@ func StartKDC(ctx context.Context, dir string, principals ...string) (*KDC, erro
 }
 
 // Close ends the KDC.
-func (k *KDC) Close() error { return k.proc.kill() }
+func (k *KDC) Close() error {
+	defer k.reserved.release()
+	return k.proc.kill()
+}
 
 // Config is the path of its krb5.conf.
 func (k *KDC) Config() string { return filepath.Join(k.dir, "krb5.conf") }

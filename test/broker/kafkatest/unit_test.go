@@ -109,15 +109,17 @@ func TestJavaVersions(t *testing.T) {
 	}
 }
 
-func TestFreePortsAreDifferentAndFree(t *testing.T) {
-	found, err := freePorts(20)
+func TestReservedPortsAreDifferentAndFree(t *testing.T) {
+	t.Setenv(CacheEnv, t.TempDir())
+	r, err := reservePorts(20)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer r.release()
 	seen := map[int]bool{}
-	for _, p := range found {
+	for _, p := range r.ports {
 		if seen[p] || p < firstPort || p > lastPort {
-			t.Errorf("port %d twice or out of range in %v", p, found)
+			t.Errorf("port %d twice or out of range in %v", p, r.ports)
 		}
 		seen[p] = true
 		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
@@ -127,6 +129,24 @@ func TestFreePortsAreDifferentAndFree(t *testing.T) {
 		}
 		l.Close() // nothing was accepted
 	}
+}
+
+func TestAReservedPortIsNobodyElsesUntilItIsReleased(t *testing.T) {
+	t.Setenv(CacheEnv, t.TempDir())
+	r, err := reservePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := r.files[len(r.files)-1].Name()
+	if f := lockPort(name); f != nil {
+		t.Error("somebody else gets it too")
+	}
+	r.release()
+	f := lockPort(name)
+	if f == nil {
+		t.Fatal("nobody gets it although it was released")
+	}
+	f.Close()
 }
 
 func TestADumpLineIsReadWhole(t *testing.T) {
