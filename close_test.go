@@ -101,6 +101,7 @@ func TestCloseWithoutALimitWaitsForTheDeliveryTimeout(t *testing.T) {
 				p := c.producer(linger.DeliveryTimeout(100*time.Second), linger.RequestTimeout(90*time.Second))
 				warm(t, p)
 				mustWait(t, mustSend(t, p, plain("connects"), nil))
+				synctest.Wait() // no connection is half made that the loss would miss
 				lose(c)
 				f := mustSend(t, p, plain("v"), nil)
 				rest(time.Second) // on its way, if there is one
