@@ -20,8 +20,8 @@ func (p *Producer[K, V]) Turns() int64 { return p.core.engine.Turns() }
 // MemoryAvailable is what is left of buffer.memory, in bytes.
 func MemoryAvailable[K, V any](p *Producer[K, V]) int64 { return p.core.pool.Available() }
 
-// Lent is how many bytes of buffer.memory are in use, and how many goroutines wait for some.
-func (p *Producer[K, V]) Lent() (bytes int64, waiters int) {
+// Lent is how many bytes of buffer.memory are in use.
+func (p *Producer[K, V]) Lent() int64 {
 	s := p.core.pool.Stats()
-	return s.Total - s.Available, s.Waiters
+	return s.Total - s.Available
 }
