@@ -62,22 +62,32 @@ func TestLargerBatchesGatherMoreUntilALimit(t *testing.T) {
 	perRequest := func(batchSize, maxRequest int) (n int) {
 		bubble(t, func(t *testing.T, c *cluster) {
 			c.topic("t", parts)
-			p := c.producer(linger.BatchSize(batchSize), linger.MaxRequestSize(maxRequest), linger.Linger(time.Minute), linger.DeliveryTimeout(time.Hour))
+			p := c.producer(linger.BatchSize(batchSize), linger.MaxRequestSize(maxRequest), linger.Linger(time.Minute), linger.DeliveryTimeout(time.Hour),
+				linger.MaxInFlightRequestsPerConnection(1))
 			warm(t, p)
 			release := c.holdAll(kmsg.Produce)
+			plug := mustSend(t, p, plainOn(0, "while it is out the broker gets nothing more"), nil)
+			over, end := context.WithCancel(t.Context())
+			end()
+			_ = p.Flush(over)
+			synctest.Wait()
 			for i := range parts * each {
 				mustSend(t, p, plainOn(int32(i%parts), strings.Repeat("x", 100)), nil)
 			}
+			before := p.Counters()
 			release()
+			synctest.Wait() // what is full is through, before what is not is flushed
 			mustFlush(t, p)
+			mustWait(t, plug)
 			k := p.Counters()
-			if k.RecordsDelivered != parts*each {
-				t.Errorf("%d records delivered, want %d", k.RecordsDelivered, parts*each)
+			requests, bytes := k.Requests-before.Requests, k.Bytes-before.Bytes
+			if before.Requests != 1 || k.RecordsDelivered != 1+parts*each {
+				t.Errorf("batch.size %d: %d requests before the load, %d records delivered, want 1 and %d", batchSize, before.Requests, k.RecordsDelivered, 1+parts*each)
 			}
-			if k.Bytes > k.Requests*int64(maxRequest) {
-				t.Errorf("%d requests of %d bytes, above max.request.size %d", k.Requests, k.Bytes, maxRequest)
+			if bytes > requests*int64(maxRequest) {
+				t.Errorf("%d requests of %d bytes, above max.request.size %d", requests, bytes, maxRequest)
 			}
-			n = int(k.RecordsSent / k.Requests)
+			n = int(parts * each / requests)
 		})
 		return n
 	}
