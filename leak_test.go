@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,24 +21,18 @@ func TestManyProducersLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	var peers sync.WaitGroup
 	go func() { // ends with the listener
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			peers.Go(func() {
+			go func() { // ends with the producer
 				defer conn.Close()
 				_ = nullBroker{}.serve(conn)
-			})
+			}()
 		}
 	}()
-	dead, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead.Close() // nobody listens there any more
 	target := func(addr string) linger.Option {
 		return linger.WithDialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, addr)
@@ -60,7 +53,7 @@ func TestManyProducersLeaveNothing(t *testing.T) {
 			}
 		}
 		p, err := linger.New(linger.ByteArray, linger.ByteArray, linger.BootstrapServers("10.0.0.1:9092"), linger.WithLogger(nil),
-			target(dead.Addr().String()), linger.MaxBlock(5*time.Millisecond))
+			target("127.0.0.1:1"), linger.MaxBlock(5*time.Millisecond))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,18 +61,21 @@ func TestManyProducersLeaveNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Close()
-		peers.Wait()
 	}
 	round()
 	goroutines, files := runtime.NumGoroutine(), openFiles()
 	for range 30 {
 		round()
 	}
-	if n := runtime.NumGoroutine(); n > goroutines+2 {
-		t.Errorf("%d goroutines after 30 rounds, %d after the first", n, goroutines)
-	}
-	if n := openFiles(); n > files {
-		t.Errorf("%d open files after 30 rounds, %d after the first", n, files)
+	// The broker's side of the last connections may have yet to see their end, and a goroutine ends a moment after it is waited for.
+	for patience := time.Now().Add(time.Minute); ; runtime.Gosched() {
+		g, f := runtime.NumGoroutine(), openFiles()
+		if g <= goroutines && f <= files {
+			return
+		}
+		if time.Now().After(patience) {
+			t.Fatalf("after 30 rounds %d goroutines and %d open files, after the first %d and %d", g, f, goroutines, files)
+		}
 	}
 }
 
