@@ -188,7 +188,7 @@ func TestALogThatNobodyReadsCostsNoGoroutine(t *testing.T) {
 		q := New(slog.DiscardHandler, new(inside.Set))
 		before := runtime.NumGoroutine()
 		q.Start()
-		if slog.New(q).Enabled(t.Context(), slog.LevelError) || runtime.NumGoroutine() != before {
+		if slog.New(q).Enabled(t.Context(), slog.LevelError) || runtime.NumGoroutine() > before { // an earlier test's may end
 			t.Error("lines are made, or there is a goroutine for them")
 		}
 		q.Stop()
