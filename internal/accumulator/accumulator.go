@@ -71,6 +71,8 @@ type Accumulator struct {
 	// Batches that have not ended, and those of them that stand in a queue. Written at both faces.
 	incomplete atomic.Int64
 	queued     atomic.Int64
+	left       atomic.Int64 // how often one has left its queue
+	pacer      pacer
 
 	slots     slotStore
 	batches   batchStore

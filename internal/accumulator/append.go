@@ -12,8 +12,8 @@ import (
 )
 
 // Append puts one record into the last batch of its partition, or opens a batch for it; with AnyPartition the built-in
-// partitioner chooses. It may wait for memory, for budget at most and until ctx ends;
-// no clock is read unless the open batch has no room.
+// partitioner chooses. It may wait for memory, or for its turn (see pacer), for budget at most and until ctx ends; no clock
+// is read unless the open batch has no room.
 //
 // Errors, after which nothing was taken: kerr.ErrClosedDuringSend; kerr.ErrBufferExhausted once budget is used up;
 // kerr.ErrIllegalArgument when the record can never fit buffer.memory; ctx's within kerr.ErrInterrupted.
@@ -112,7 +112,7 @@ func (a *Accumulator) lent(ctx context.Context, t *Topic, p int32, e *Entry, dea
 
 func (a *Accumulator) rounds(ctx context.Context, t *Topic, p int32, e *Entry, deadline clock.Instant, block bool, m *memory) (Appended, error) {
 	var created clock.Instant
-	wake := false
+	wake, paced := false, !block
 	for {
 		s, err := a.begin(t, p, e)
 		if err != nil {
@@ -130,7 +130,17 @@ func (a *Accumulator) rounds(ctx context.Context, t *Topic, p int32, e *Entry, d
 			r.Wake = s.missed() || r.Wake
 			return r, kerr.ErrClosedDuringSend
 		}
-		if *m, err = a.allocate(ctx, e, deadline, block); err != nil {
+		if !paced {
+			paced = true
+			var waited bool
+			if waited, err = a.pace(ctx, deadline); waited && err == nil {
+				continue
+			}
+		}
+		if err == nil {
+			*m, err = a.allocate(ctx, e, deadline, block)
+		}
+		if err != nil {
 			r.Wake = s.missed() || r.Wake
 			return r, err
 		}

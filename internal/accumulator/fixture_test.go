@@ -29,6 +29,7 @@ type setup struct {
 	incremental     bool
 	chunk           int // batchSize; what the pool lends in incremental mode
 	nudge           func()
+	yields          int                           // of the stress engine to others, before each turn
 	watch           func(clock.Clock) clock.Clock // what the accumulator is given for its clock; nil: the clock itself
 }
 

@@ -83,6 +83,7 @@ func (a *Accumulator) starve() (inside int32) {
 	if a.o.InCallback != nil && a.o.InCallback() {
 		inside = 1
 	}
+	a.pacer.press(a.o.Clock.Now())
 	a.starving.Add(1)
 	a.callbacks.Add(inside)
 	a.nudge()

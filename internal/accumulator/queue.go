@@ -66,13 +66,22 @@ func (q *Queue) remove(b *Batch) {
 	}
 	q.batches.remove(b)
 	b.queued = false
-	q.Topic.acc.queued.Add(-1)
+	a := q.Topic.acc
+	a.queued.Add(-1)
+	a.left.Add(1)
+	if q.batches.len() == 0 {
+		a.pacer.queues.Add(-1)
+	}
+	a.letPass()
 }
 
 // put adds b at place i of the queue. The caller holds the lock.
 func (q *Queue) put(i int, b *Batch) {
 	q.batches.insert(i, b)
 	b.queued = true
+	if q.batches.len() == 1 {
+		q.Topic.acc.pacer.queues.Add(1)
+	}
 	q.Topic.acc.queued.Add(1)
 }
 

@@ -30,10 +30,11 @@ type engine struct {
 	stopped   sync.WaitGroup
 	delivered atomic.Int64
 	out       []*Batch
+	yields    int // to appenders, before each turn
 }
 
 func startEngine(t *testing.T, s setup) *engine {
-	e := &engine{codec: s.codec, nudges: make(chan struct{}, 1), stop: make(chan struct{})}
+	e := &engine{codec: s.codec, yields: s.yields, nudges: make(chan struct{}, 1), stop: make(chan struct{})}
 	e.toSeal, e.sealed = make(chan *Batch, 1000), make(chan *Batch, 1000)
 	s.nudge = e.nudge
 	s.random = func() int32 { return int32(rand.Uint32()) }
@@ -78,7 +79,11 @@ func (e *engine) run() {
 		case <-stop:
 			stop = nil
 		}
-		for e.turn(turn) {
+		for more := true; more; {
+			for range e.yields {
+				runtime.Gosched()
+			}
+			more = e.turn(turn)
 		}
 		if stop == nil && e.sched.Incomplete() == 0 {
 			return
@@ -135,11 +140,13 @@ func TestManyAppendersLoseAndDoubleNothing(t *testing.T) {
 		"short of memory":  {batchSize: 1000, memory: 3000, backoffMs: 0},
 		"compressed":       {batchSize: 1000, memory: 10_000, codec: compress.LZ4},
 		"lingering":        {batchSize: 1000, memory: 5000, linger: time.Hour},
+		"paced":            {batchSize: 300, memory: 40 * 300, yields: 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const appenders, records = 8, 400
 			s.backoffMs, s.backoffMaxMs = -1, -1
 			e := startEngine(t, s)
+			e.acc.pacer.press(e.clk.Now()) // as if memory had run out; the clock stands, so who waits in vain waits for ever
 			var ended counter
 			var accepted atomic.Int64
 			var group sync.WaitGroup
