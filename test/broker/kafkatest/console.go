@@ -68,7 +68,8 @@ func consoleConsume(tb testing.TB, c *Cluster, topic string, want int, isolation
 func ConsoleProduce(tb testing.TB, c *Cluster, listener, topic, propertiesFile, lines string, jvm ...string) error {
 	tb.Helper()
 	_, said, err := c.java.toolWith(tb.Context(), jvm, lines, "org.apache.kafka.tools.ConsoleProducer",
-		"--bootstrap-server", strings.Join(c.AddrsOf(listener), ","), "--topic", topic, "--command-config", propertiesFile)
+		"--bootstrap-server", strings.Join(c.AddrsOf(listener), ","), "--topic", topic, "--command-config", propertiesFile,
+		"--max-block-ms", "300000", "--request-timeout-ms", "60000") // its own are a minute and a second and a half
 	if err == nil && strings.Contains(string(said), "ERROR") {
 		err = fmt.Errorf("kafkatest: the console producer said:\n%s", tail(said, 20))
 	}

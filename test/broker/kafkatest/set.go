@@ -68,13 +68,24 @@ func (s *Set) Run(m *testing.M, beside ...func() error) (code int) {
 			errs = append(errs, end())
 		}
 		http.DefaultClient.CloseIdleConnections()
-		errs = append(errs, goleak.Find())
+		errs = append(errs, stillThere())
 		if err := errors.Join(errs...); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}
 	}()
 	return m.Run()
+}
+
+// stillThere is an error that tells of goroutines that do not end. Find gives them a second or two, which is little on a busy
+// machine.
+func stillThere() (err error) {
+	for range 20 {
+		if err = goleak.Find(); err == nil {
+			break
+		}
+	}
+	return err
 }
 
 // Close ends all clusters of the set. The folders of those that a failed test used are kept.
