@@ -48,11 +48,12 @@ func TestAdaptivePartitioningAvoidsABusyBroker(t *testing.T) {
 	off, timeout := linger.PartitionerAdaptivePartitioningEnable(false), linger.PartitionerAvailabilityTimeout(50*time.Millisecond)
 	uniform, adaptive := share(off), share()
 	away := share(timeout)
-	// Uniform choices leave less than half for the free partition: a batch that can't go takes more records than one that can.
-	if uniform < 0.25 || uniform > 0.6 || adaptive < 0.8 || away < 0.97 {
+	// Uniform choices leave less than half for the free partition: a batch that can't go takes more records than one that can. It
+	// is a third, by chance a twelfth more or less.
+	if uniform < 0.15 || uniform > 0.6 || adaptive < 0.8 || away < 0.97 {
 		t.Errorf("share of the free partition: uniform %.2f, adaptive %.2f, with an availability time-out %.2f; want less than a half, most, nearly all", uniform, adaptive, away)
 	}
-	if alone := share(off, timeout); alone < 0.25 || alone > 0.6 {
+	if alone := share(off, timeout); alone < 0.15 || alone > 0.6 {
 		t.Errorf("share of the free partition with an availability time-out alone: %.2f, want less than a half", alone)
 	}
 	if own := share(linger.WithPartitioner(linger.RoundRobin()), timeout); own < 0.49 || own > 0.51 {
