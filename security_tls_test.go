@@ -209,6 +209,7 @@ func TestABrokerThatHangsUpForAWhileIsFoundAgain(t *testing.T) {
 		c.topic("t", 1)
 		p := c.producer(trust(t, ca, ca.Issue("producer", nil))...)
 		mustWait(t, mustSend(t, p, plain("before"), nil))
+		synctest.Wait() // no connection is half made
 		c.change(func() { c.onDial = hangUpOn("") })
 		c.close()
 		fut := mustSend(t, p, plain("meanwhile"), nil)
@@ -286,6 +287,7 @@ func TestAProducerLivesThroughNewCertificates(t *testing.T) {
 			linger.SSLKeystoreType("PEM"), linger.SSLKeystoreLocation(mine))
 		for _, name := range []string{"second", "third"} {
 			mustWait(t, mustSend(t, p, plain("before "+name), nil))
+			synctest.Wait() // no connection is half made
 			renew(name)
 			c.close()
 		}
