@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -310,6 +311,38 @@ func TestTopicsHaveTheirOwnChoice(t *testing.T) { // PART-12
 	a.Update(ca, threePartitions, 10, true)
 	if b.Changed(cb) {
 		t.Error("a switch of one topic switched another")
+	}
+}
+
+// Tables that are kept while others follow stay as they were, although they share memory; making one costs less than an allocation.
+func TestLoadTablesNeverChange(t *testing.T) {
+	const partitions = 6
+	rng := rand.New(rand.NewPCG(1, 2))
+	ids, racks := make([]int32, partitions), make([]string, partitions)
+	s := NewSticky(10, true, "a", sequence())
+	update := func() {
+		queues := make([]int32, partitions)
+		for i := range queues {
+			queues[i], ids[i], racks[i] = rng.Int32N(100), int32(i)+rng.Int32N(2), string('a'+rune(rng.IntN(2)))
+		}
+		s.UpdateLoad(queues, ids, racks, partitions)
+	}
+	var kept []*LoadTable
+	var texts []string
+	for range 1000 {
+		update()
+		kept = append(kept, s.Load())
+		texts = append(texts, fmt.Sprintf("%+v", *s.Load()))
+	}
+	for i, table := range kept {
+		if got := fmt.Sprintf("%+v", *table); got != texts[i] {
+			t.Fatalf("table %d was %s and is %s", i, texts[i], got)
+		}
+	}
+	queues := [2][]int32{{1, 2, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1}}
+	n := 0
+	if got := testing.AllocsPerRun(1000, func() { n++; s.UpdateLoad(queues[n%2], ids, racks, partitions) }); got > 0 { // rounded down
+		t.Errorf("an update takes %v allocations, want less than one", got)
 	}
 }
 

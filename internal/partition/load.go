@@ -32,10 +32,52 @@ func (t *LoadTable) pick(random int32) int32 {
 	return f.Partitions[at]
 }
 
-// A loadBuilder makes tables in memory it reuses: the sender builds one per topic and ready check, and nearly all of them
-// equal the table already in force.
+// A loadBuilder makes tables in memory it reuses: the sender builds one per topic and ready check, and many of them equal
+// the table already in force. Memory for those that don't is made for several tables at a time.
 type loadBuilder struct {
 	total, inRack Frequencies
+
+	tables  []LoadTable // not given away yet
+	numbers []int32     // too
+}
+
+const (
+	tablesAtOnce  = 16
+	numbersAtOnce = 1024 // 4 KiB: what a table that is kept keeps at most, if it is not larger itself
+)
+
+// table is what was built last, for good. What it has in common with old is shared with it.
+func (b *loadBuilder) table(old *LoadTable, rackAware bool) *LoadTable {
+	if len(b.tables) == 0 {
+		b.tables = make([]LoadTable, tablesAtOnce)
+	}
+	t := &b.tables[0]
+	b.tables = b.tables[1:]
+	if old == nil {
+		old = t
+	}
+	t.Total, t.InRack, t.RackAware = b.keep(&b.total, &old.Total), b.keep(&b.inRack, &old.InRack), rackAware
+	return t
+}
+
+func (b *loadBuilder) keep(f, old *Frequencies) Frequencies {
+	return Frequencies{b.keepNumbers(f.Cumulative, old.Cumulative), b.keepNumbers(f.Partitions, old.Partitions)}
+}
+
+func (b *loadBuilder) keepNumbers(list, old []int32) []int32 {
+	n := len(list)
+	switch {
+	case slices.Equal(list, old):
+		return old
+	case n > numbersAtOnce/8:
+		return slices.Clone(list)
+	case len(b.numbers) < n:
+		b.numbers = make([]int32, numbersAtOnce)
+	}
+	kept := b.numbers[:n:n]
+	b.numbers = b.numbers[n:]
+	copy(kept, list)
+	return kept
 }
 
 // build computes the table for the first length of the given queues, or reports false for a uniform choice: when queues
@@ -92,8 +134,4 @@ func (f *Frequencies) add(partition, weight int32) {
 
 func (f *Frequencies) equal(o *Frequencies) bool {
 	return slices.Equal(f.Cumulative, o.Cumulative) && slices.Equal(f.Partitions, o.Partitions)
-}
-
-func (f *Frequencies) clone() Frequencies {
-	return Frequencies{slices.Clone(f.Cumulative), slices.Clone(f.Partitions)}
 }

@@ -119,7 +119,7 @@ func (s *Sticky) UpdateLoad(queues, partitions []int32, racks []string, length i
 	if old != nil && old.Total.equal(&s.builder.total) && old.InRack.equal(&s.builder.inRack) {
 		return
 	}
-	s.load.Store(&LoadTable{Total: s.builder.total.clone(), InRack: s.builder.inRack.clone(), RackAware: s.rackAware})
+	s.load.Store(s.builder.table(old, s.rackAware))
 }
 
 // Load is the table in force, nil when the choice is uniform. It is for display; do not write to it.
