@@ -221,21 +221,34 @@ type sized struct {
 func (s sized) SetReadBuffer(n int) error  { s.set("read", n); return nil }
 func (s sized) SetWriteBuffer(n int) error { s.set("write", n); return nil }
 
-// CFG-48, CFG-49: send.buffer.bytes and receive.buffer.bytes.
+// CFG-48, CFG-49: send.buffer.bytes and receive.buffer.bytes. Unset, the former is larger than Java's.
 func TestSocketBuffersAreSet(t *testing.T) {
-	bubble(t, func(t *testing.T, c *cluster) {
-		got := map[string]int{}
-		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := c.dial(ctx, network, addr)
-			return sized{conn, func(what string, n int) { c.change(func() { got[what] = n }) }}, err
-		}
-		c.topic("t", 1)
-		p := c.producer(linger.WithDialer(dial), linger.SendBufferBytes(123_456), linger.ReceiveBufferBytes(65_432))
-		warm(t, p)
-		if want := map[string]int{"read": 65_432, "write": 123_456}; !cmp.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-	})
+	for name, tt := range map[string]struct {
+		opts []linger.Option
+		want map[string]int
+	}{
+		"both set":                  {[]linger.Option{linger.SendBufferBytes(123_456), linger.ReceiveBufferBytes(65_432)}, map[string]int{"write": 123_456, "read": 65_432}},
+		"set to Java's default":     {[]linger.Option{linger.SendBufferBytes(131_072)}, map[string]int{"write": 131_072, "read": 32_768}},
+		"neither set":               {nil, map[string]int{"write": 524_288, "read": 32_768}},
+		"left to the system":        {[]linger.Option{linger.SendBufferBytes(-1), linger.ReceiveBufferBytes(-1)}, map[string]int{}},
+		"set by a map of Java keys": {[]linger.Option{linger.Set("send.buffer.bytes", "1000")}, map[string]int{"write": 1000, "read": 32_768}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, c *cluster) {
+				got := map[string]int{}
+				dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+					conn, err := c.dial(ctx, network, addr)
+					return sized{conn, func(what string, n int) { c.change(func() { got[what] = n }) }}, err
+				}
+				c.topic("t", 1)
+				p := c.producer(append(tt.opts, linger.WithDialer(dial))...)
+				warm(t, p)
+				if !cmp.Equal(got, tt.want) {
+					t.Errorf("got %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // CFG-58, CFG-59, META-17: brokers that keep metadata back for metadata.recovery.rebootstrap.trigger.ms are given up, if

@@ -40,6 +40,12 @@ func (c *Config) Effective() []Effective {
 // Shown is the value of a known key as it may be shown: a secret's, or one that a config provider gave, is hidden.
 func (c *Config) Shown(key string) string { return c.effective(key, show(c.values[key]), true).Value }
 
+// IsSet reports whether the application gave the key a value, be it the default.
+func (c *Config) IsSet(key string) bool {
+	_, set := c.set[key]
+	return set
+}
+
 func (c *Config) effective(key, text string, known bool) Effective {
 	s, set := c.set[key]
 	e := Effective{Key: key, Value: text, Adjusted: c.why[key], Known: known}
