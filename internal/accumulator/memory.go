@@ -136,8 +136,8 @@ func (a *Accumulator) Free(b *Batch) {
 
 // Bounds of what is kept for reuse.
 const (
-	maxIdleBatches = 512
-	maxIdleSlots   = 1 << 17 // over all idle slices: 4 MiB
+	maxIdleBatches = 4096
+	maxIdleSlots   = 1 << 19 // over all idle slices: 16 MiB
 )
 
 // batchStore keeps batches for reuse. Their Results are not used again, but made several at a time: a future that is kept
