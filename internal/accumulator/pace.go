@@ -43,19 +43,20 @@ const (
 	paceRest     = 10 * time.Second       // after a queue that did not move
 	pacePatience = time.Second            // the longest wait of one append
 	paceStall    = 100 * time.Millisecond // a queue that no batch has left for so long does not move
-	paceAtLeast  = 16                     // closed batches: what a few partitions need to have something for each request
-	paceEach     = 2                      // closed batches for each queue: one for the next request, one for the one after
+	paceAtLeast  = 32                     // closed batches, however few queues there are
+	paceEach     = 4                      // for each queue: with half of them left nearly every queue has one
 	maxIdlePaced = 64
 )
 
 // backlog is how many batches wait that take no records any more.
 func (a *Accumulator) backlog() int64 { return a.queued.Load() - a.open.Load() }
 
-// paceLimit is the backlog from which on appends are paced. It is 0, for never, when that would take more than half of
-// buffer.memory.
+// paceLimit is the backlog from which on appends are paced: as many batches as the queues need, but not more than half of
+// buffer.memory holds. It is 0, for never, when that is too little to tell a long queue from a short one.
 func (a *Accumulator) paceLimit() int64 {
 	limit := max(paceAtLeast, paceEach*a.pacer.queues.Load())
-	if limit*int64(a.batchSize) > a.o.Pool.Total()/2 {
+	limit = min(limit, a.o.Pool.Total()/2/int64(max(a.batchSize, 1)))
+	if limit < paceAtLeast {
 		return 0
 	}
 	return limit

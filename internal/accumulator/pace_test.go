@@ -119,8 +119,8 @@ func TestAnAppendLetsHalfOfALongQueueGoFirst(t *testing.T) {
 
 // A limit of so many batches for each partition in use, as far as memory goes.
 func TestTheLengthOfAQueueIsMeasuredByThePartitionsInUse(t *testing.T) {
-	f := crowded(t, setup{}, paceAtLeast)
-	leaders := make([]int32, 2*paceAtLeast)
+	f := crowded(t, setup{memory: 600 * paceBatch}, paceAtLeast)
+	leaders := make([]int32, 100)
 	for i := range leaders {
 		leaders[i] = 1
 	}
@@ -132,14 +132,14 @@ func TestTheLengthOfAQueueIsMeasuredByThePartitionsInUse(t *testing.T) {
 			}
 		}
 	}
-	fill(paceAtLeast) // with partition 0 that makes twice as many batches the limit
+	fill(paceAtLeast) // with partition 0 that makes several times as many batches the limit
 	f.attempt(t.Context(), paceValue, time.Minute).mustPass(t)
 	if got := f.acc.paceLimit(); got != paceEach*paceAtLeast {
 		t.Errorf("the limit is %d batches, want %d", got, paceEach*paceAtLeast)
 	}
-	fill(26)
-	if got := f.acc.paceLimit(); got != 0 {
-		t.Errorf("the limit is %d batches, want none: they would take more than half of the memory", got)
+	fill(80)
+	if got := f.acc.paceLimit(); got != 300 {
+		t.Errorf("the limit is %d batches, want the 300 that half of the memory holds", got)
 	}
 }
 

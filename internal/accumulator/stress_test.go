@@ -140,7 +140,7 @@ func TestManyAppendersLoseAndDoubleNothing(t *testing.T) {
 		"short of memory":  {batchSize: 1000, memory: 3000, backoffMs: 0},
 		"compressed":       {batchSize: 1000, memory: 10_000, codec: compress.LZ4},
 		"lingering":        {batchSize: 1000, memory: 5000, linger: time.Hour},
-		"paced":            {batchSize: 300, memory: 40 * 300, yields: 20},
+		"paced":            {batchSize: 300, memory: 100 * 300, yields: 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const appenders, records = 8, 400
