@@ -48,6 +48,7 @@ type plan struct {
 	rounds    int
 	seconds   float64
 	pinned    bool
+	servers   string // of a running cluster; empty: null brokers
 	json      string
 	read      string
 }
@@ -62,6 +63,7 @@ func parse(args []string, stderr io.Writer) (plan, error) {
 	f.IntVar(&p.rounds, "rounds", 3, "rounds")
 	f.Float64Var(&p.seconds, "seconds", 3, "about how long a run takes")
 	f.StringVar(&mode, "mode", mode, "null: broker and client have a core each; free: nothing is pinned")
+	f.StringVar(&p.servers, "bootstrap-server", "", "a running cluster instead of null brokers, which makes the mode free: each run makes a topic and deletes it")
 	f.StringVar(&p.json, "json", "", "file for every run's result, as JSON")
 	f.StringVar(&p.read, "read", "", "print the table of a file that --json wrote, and run nothing")
 	f.Func("add", "name=command: another program with the flags and output of linger perf, such as an older build", func(s string) error {
@@ -81,7 +83,7 @@ func parse(args []string, stderr io.Writer) (plan, error) {
 	if mode != "null" && mode != "free" {
 		return p, fmt.Errorf("--mode=%s: want null or free", mode)
 	}
-	p.pinned = mode == "null"
+	p.pinned = mode == "null" && p.servers == ""
 	for _, name := range strings.Split(clients, ",") {
 		if _, ok := builtIn(name); !ok {
 			return p, fmt.Errorf("--clients: there is no %q", name)

@@ -82,7 +82,7 @@ func (r *runner) size(ctx context.Context, w workload, c contestant) (int, error
 	return min(max(int(probe.Result.RecordsPerS*r.seconds), w.Records/4), w.Records*longest), nil
 }
 
-// once starts a broker and a client and returns what both saw.
+// once gives a client a broker and returns what both saw.
 func (r *runner) once(ctx context.Context, w workload, c contestant, records int) (got run, err error) {
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
@@ -93,13 +93,13 @@ func (r *runner) once(ctx context.Context, w workload, c contestant, records int
 		}
 	}()
 	load := startLoad()
-	b, err := r.startBroker(ctx, w)
+	stop, err := r.open(ctx, &w)
 	if err != nil {
 		return got, err
 	}
-	w.Bootstrap, w.Records, w.Warmup = b.addr, records, max(1, w.Records/warmupShare)
+	w.Records, w.Warmup = records, max(1, w.Records/warmupShare)
 	out, err := r.runClient(ctx, c, &w.Workload)
-	seen, berr := b.stop()
+	seen, berr := stop()
 	got.Broker, got.OtherLoad = seen, load.others()
 	if err = errors.Join(err, berr); err != nil {
 		return got, err
@@ -116,6 +116,25 @@ func (r *runner) once(ctx context.Context, w workload, c contestant, records int
 		return got, fmt.Errorf("the broker has %d records of %d", seen.Records, sent)
 	}
 	return got, nil
+}
+
+// open makes what w is to be sent to, and writes into w where that is: a null broker, or a topic of a running cluster. stop
+// ends it and tells what has arrived; of a cluster, only how many records.
+func (r *runner) open(ctx context.Context, w *workload) (stop func() (nullbroker.Seen, error), err error) {
+	if r.servers != "" {
+		t, err := makeTopic(ctx, r.servers, *w)
+		if err != nil {
+			return nil, err
+		}
+		w.Bootstrap, w.Topic = r.servers, t.name
+		return t.stop, nil
+	}
+	b, err := r.startBroker(ctx, *w)
+	if err != nil {
+		return nil, err
+	}
+	w.Bootstrap = b.addr
+	return b.stop, nil
 }
 
 func (r *runner) runClient(ctx context.Context, c contestant, w *perf.Workload) ([]byte, error) {

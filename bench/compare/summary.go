@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -68,7 +69,7 @@ func medians(runs, peers []run) row {
 		mb: m(func(r *run) float64 { return r.Result.MBPerS }), rssMB: m(func(r *run) float64 { return r.Result.MaxRSSMB }),
 		p50: m(func(r *run) float64 { return r.Result.LatencyMs.P50 }), p99: m(func(r *run) float64 { return r.Result.LatencyMs.P99 }),
 		p999:     m(func(r *run) float64 { return r.Result.LatencyMs.P999 }),
-		perBatch: m(func(r *run) float64 { return float64(r.Broker.Records) / float64(max(1, r.Broker.Batches)) }),
+		perBatch: m(func(r *run) float64 { return float64(r.Broker.Records) / float64(r.Broker.Batches) }),
 		allocs: m(func(r *run) float64 {
 			if r.Result.AllocsPerRec == nil {
 				return 0
@@ -132,8 +133,16 @@ func markdown(rows []row) string {
 		if i > 0 && rows[i-1].workload == name {
 			name = ""
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.2f | %.0f | %.0f %% | %.0f | %.0f | %.3f | %.0f | %.2f | %.0f | %.2f | %.2f | %.2f | %.0f %% |\n",
-			name, r.client, r.ratio, r.cpuNs, 100*r.spread, r.krecords, r.mb, r.allocs, r.rssMB, r.pauseMs, r.perBatch, r.p50, r.p99, r.p999, 100*r.otherLoad)
+		fmt.Fprintf(&b, "| %s | %s | %s | %.0f | %.0f %% | %.0f | %.0f | %.3f | %.0f | %.2f | %s | %.2f | %.2f | %.2f | %.0f %% |\n",
+			name, r.client, known("%.2f", r.ratio), r.cpuNs, 100*r.spread, r.krecords, r.mb, r.allocs, r.rssMB, r.pauseMs, known("%.0f", r.perBatch), r.p50, r.p99, r.p999, 100*r.otherLoad)
 	}
 	return b.String()
+}
+
+// known is v in the format, or a dash: without franz-go there is no ratio, and a cluster does not tell its batches.
+func known(format string, v float64) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return fmt.Sprintf(format, v)
 }

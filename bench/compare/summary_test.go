@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/goleak"
 
 	"linger/cmd/linger/perf"
+	"linger/lingertest/kafka"
 )
 
 // The test binary plays broker and client, as the program does.
@@ -72,11 +75,46 @@ func TestEveryWorkloadIsValid(t *testing.T) {
 }
 
 func TestComparisonRunsFromEndToEnd(t *testing.T) {
+	text := comparison(t)
+	for _, want := range []string{"- W6: ", "| W6 | linger |", "|  | franz | 1.00 |", "|  | floor |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// A run on a running cluster makes a topic, counts what is in it and deletes it.
+func TestComparisonRunsOnACluster(t *testing.T) {
+	b, err := kafka.Start(kafka.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	text := comparison(t, "--bootstrap-server="+b.Bootstrap(), "--clients=linger,franz")
+	for _, want := range []string{"| W6 | linger |", "|  | franz | 1.00 |", "| – |"} { // it does not tell its batches
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	c, err := kgo.NewClient(kgo.SeedBrokers(b.Addrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	resp, err := kmsg.NewPtrMetadataRequest().RequestWith(t.Context(), c)
+	if err != nil || len(resp.Topics) != 0 {
+		t.Errorf("topics %v are left, error %v", resp.Topics, err)
+	}
+}
+
+// comparison is the table of a short run with W6.
+func comparison(t *testing.T, flags ...string) string {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := parse([]string{"--workloads=W6", "--rounds=1", "--seconds=0.05"}, io.Discard)
+	p, err := parse(append(flags, "--workloads=W6", "--rounds=1", "--seconds=0.05"), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +126,5 @@ func TestComparisonRunsFromEndToEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := markdown(summarize(runs))
-	for _, want := range []string{"- W6: ", "| W6 | linger |", "|  | franz | 1.00 |", "|  | floor |"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	return markdown(summarize(runs))
 }
