@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"linger"
 )
@@ -13,6 +14,26 @@ type lingerClient struct {
 	p     *linger.Producer[[]byte, []byte]
 	topic string
 	plain linger.Callback // of records whose latency does not count
+	timed sync.Pool       // of *timed
+}
+
+// timed is a record whose latency counts. It is used again, so that what is measured is the client's own garbage.
+type timed struct {
+	client *lingerClient
+	at     int64
+	done   linger.Callback
+}
+
+func (c *lingerClient) newTimed() any {
+	t := &timed{client: c}
+	t.done = func(_ linger.RecordMetadata, err error) { t.finish(err) }
+	return t
+}
+
+func (t *timed) finish(err error) {
+	c, at := t.client, t.at
+	c.timed.Put(t)
+	c.run.Done(at, err)
 }
 
 // OpenLinger makes linger's client; more options win over the workload's.
@@ -32,6 +53,7 @@ func OpenLinger(more ...linger.Option) func(*Run) (Client, error) {
 		}
 		c := &lingerClient{run: r, p: p, topic: r.Topic}
 		c.plain = func(_ linger.RecordMetadata, err error) { r.Done(0, err) }
+		c.timed.New = c.newTimed
 		return c, nil
 	}
 }
@@ -41,7 +63,9 @@ func (c *lingerClient) NewSender() Sender { return c }
 func (c *lingerClient) Send(key, value []byte, at int64) {
 	cb := c.plain
 	if at != 0 {
-		cb = func(_ linger.RecordMetadata, err error) { c.run.Done(at, err) }
+		t := c.timed.Get().(*timed)
+		t.at = at
+		cb = t.done
 	}
 	if _, err := c.p.Send(context.Background(), linger.Record[[]byte, []byte]{Topic: c.topic, Key: key, Value: value}, cb); err != nil {
 		c.run.Done(0, err)
