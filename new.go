@@ -287,13 +287,16 @@ func clientOptions(cfg *config.Config, rng *rand.Rand, login sasl.Mechanism) cli
 	}
 }
 
+// leastSendBuffer in bytes holds a request of six batches of 64 KiB.
+const leastSendBuffer = 512 << 10
+
 // sendBuffer is the size of a socket's send buffer. A request of full batches for a few partitions is larger than Java's
 // default: written in pieces, each of which waits for the one before, it costs a tenth more CPU. So the default is a lower bound.
 func sendBuffer(cfg *config.Config) int {
 	if cfg.IsSet("send.buffer.bytes") {
 		return cfg.SendBufferBytes
 	}
-	return max(cfg.SendBufferBytes, 512<<10)
+	return max(cfg.SendBufferBytes, leastSendBuffer)
 }
 
 func retryBackoff(v *config.Values) backoff.Exponential {

@@ -148,8 +148,8 @@ func ClientID(s string) Option { return setFrom("client.id", s, "ClientID") }
 func ClientRack(s string) Option { return setFrom("client.rack", s, "ClientRack") }
 
 // SendBufferBytes sets send.buffer.bytes. Size of a socket's send buffer (SO_SNDBUF). -1 leaves it to the operating
-// system. Unless the option is set, sockets get 524288, so that a request of full batches goes out in one piece; set
-// it to 131072 for Java's.
+// system. Unless the option is set, 524288 are asked for, so that a request of full batches goes out in one piece;
+// set it to 131072 for Java's.
 //
 // Default: 131072 bytes. Range in bytes: -1 and up.
 func SendBufferBytes(bytes int) Option { return setFrom("send.buffer.bytes", bytes, "SendBufferBytes") }

@@ -40,7 +40,7 @@ func WithTLSConfig(base *tls.Config) Option {
 // negative once it has ended: a metric to alert on. ok is false when there is none: connections are plain, neither a key
 // store (ssl.keystore.*) nor a certificate in WithTLSConfig is given, or GetClientCertificate chooses it for each
 // connection. A key store file that has changed is read first, so this may take a disk's time. A warning in the log says
-// the same once a day during the last 30 days. It is safe for concurrent use, after Close too.
+// the same during the last 30 days, at a dial or such a call, once a day at most. It is safe for concurrent use, after Close too.
 func (p *Producer[K, V]) CertificateDaysLeft() (days int, ok bool) {
 	if p.core.tls == nil {
 		return 0, false

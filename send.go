@@ -15,7 +15,8 @@ import (
 )
 
 // Send hands r to the producer and returns before any broker answers. It may block in two places only, waiting for the
-// topic's metadata and for memory: together at most max.block.ms, and no longer than ctx lives.
+// topic's metadata and for memory, or for its turn once memory had run out: together at most max.block.ms, and no longer
+// than ctx lives.
 //
 // The outcome comes through the Future and, when cb is not nil, through cb, exactly once each, if and only if the
 // returned error is nil. Send's own error is what the Java producer throws from send: a closed producer, a serializer

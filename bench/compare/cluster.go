@@ -35,7 +35,7 @@ func makeTopic(ctx context.Context, servers string, w workload) (t *topic, err e
 	t = &topic{client: client, name: "compare-" + w.name + "-" + rand.Text(), partitions: w.partitions}
 	defer func() {
 		if err != nil {
-			client.Close()
+			_, _ = t.stop() // it may have been made
 			err = fmt.Errorf("topic %s: %w", t.name, err)
 		}
 	}()

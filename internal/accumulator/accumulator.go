@@ -47,10 +47,10 @@ type Options struct {
 	Random func() int32
 	// Jitter draws for back-offs: uniform in [0,1). Only Step calls it.
 	Jitter func() float64
-	// Nudge wakes the engine: called when an append is about to wait for memory and when a flush closed batches. It must
+	// Nudge wakes the engine: called when an append is about to wait for memory or for its turn and when a flush closed batches. It must
 	// not block. May be nil, and set later by SetNudge.
 	Nudge func()
-	// InCallback reports whether the caller is inside a callback; asked when an append is about to wait for memory. May be
+	// InCallback reports whether the caller is inside a callback; asked when an append is about to wait for memory or its turn. May be
 	// nil, and set later by SetInCallback.
 	InCallback func() bool
 }
@@ -97,6 +97,7 @@ type directory struct {
 // New makes an accumulator. Pool, Clock and Coarse are shared with it; everything else in o is its own.
 func New(o Options) *Accumulator {
 	a := &Accumulator{o: o, batchSize: o.BatchSize, closed: make(chan struct{})}
+	a.slots.most = int(max(o.Pool.Total()/bytesPerSlot, leastIdleSlots))
 	a.gens.start()
 	a.topics.Store(&directory{byName: map[string]*Topic{}})
 	a.schedule.start(a)

@@ -112,7 +112,7 @@ func (a *Accumulator) lent(ctx context.Context, t *Topic, p int32, e *Entry, dea
 
 func (a *Accumulator) rounds(ctx context.Context, t *Topic, p int32, e *Entry, deadline clock.Instant, block bool, m *memory) (Appended, error) {
 	var created clock.Instant
-	wake, paced := false, !block
+	wake, waited := false, !block
 	for {
 		s, err := a.begin(t, p, e)
 		if err != nil {
@@ -130,12 +130,11 @@ func (a *Accumulator) rounds(ctx context.Context, t *Topic, p int32, e *Entry, d
 			r.Wake = s.missed() || r.Wake
 			return r, kerr.ErrClosedDuringSend
 		}
-		if !paced {
-			paced = true
-			var waited bool
+		if !waited {
 			if waited, err = a.pace(ctx, deadline); waited && err == nil {
 				continue
 			}
+			waited = true
 		}
 		if err == nil {
 			*m, err = a.allocate(ctx, e, deadline, block)

@@ -8,7 +8,7 @@ func (a *Accumulator) IsClosed() bool { return word(a.word.Load()).closed() }
 
 // Close admits no append any more and closes the open batches. When it returns, every append that was admitted has its
 // record in a batch that the Schedule will see; the others fail with kerr.ErrClosedDuringSend. Appends that wait for
-// memory fail. What is buffered is not touched. Closing twice does nothing more.
+// memory or for their turn fail. What is buffered is not touched. Closing twice does nothing more.
 func (a *Accumulator) Close() {
 	a.closeOnce.Do(func() {
 		a.word.Or(uint64(wordClosed))

@@ -28,6 +28,6 @@
 // the way ends at once, and its memory stays charged until the request or the worker has let go (KAFKA-19012).
 //
 // The room owns queues, batches, results, the admission word and its barrier. It refuses to compress, to number batches,
-// to know what an answer means, to wait for anything but memory and a queue to grow shorter, and to call user code. Schedule belongs to Step: its
-// only lock is a queue's, and it reads no clock.
+// to know what an answer means, to wait for anything but memory and a queue to grow shorter, and to call user code.
+// Schedule belongs to Step: its only lock is a queue's, and it reads no clock.
 package accumulator

@@ -137,7 +137,8 @@ func (a *Accumulator) Free(b *Batch) {
 // Bounds of what is kept for reuse.
 const (
 	maxIdleBatches = 4096
-	maxIdleSlots   = 1 << 19 // over all idle slices: 16 MiB
+	bytesPerSlot   = 64      // of buffer.memory for each idle slot: what records are seldom smaller than
+	leastIdleSlots = 1 << 12 // whatever buffer.memory is
 )
 
 // batchStore keeps batches for reuse. Their Results are not used again, but made several at a time: a future that is kept
@@ -195,6 +196,7 @@ type slotStore struct {
 	mu    sync.Mutex
 	idle  [][]Slot
 	total int // capacity of all
+	most  int // that total may be
 	usual int // records of recent batches: the room of a new slice
 }
 
@@ -223,7 +225,7 @@ func (s *slotStore) put(slots []Slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.usual = max(n, s.usual-s.usual/forgetSlots)
-	if cap(slots) > 0 && s.total+cap(slots) <= maxIdleSlots {
+	if cap(slots) > 0 && s.total+cap(slots) <= s.most {
 		s.total += cap(slots)
 		s.idle = append(s.idle, slots[:0])
 	}

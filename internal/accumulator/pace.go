@@ -19,8 +19,8 @@ import (
 //
 // Here such a wait begins a time of pacing. While it lasts, an append that wants a new batch and finds enough closed ones
 // waiting to be sent lets half of them go out first. Who does not fill buffer.memory is never paced: bursts are taken at
-// once. One append waits for pacePatience at most. If meanwhile the queue does not move, it is not pace that it lacks:
-// pacing pauses, and buffer.memory fills as in Java.
+// once. One append waits for pacePatience at most. If no batch leaves for paceStall, or the queue is no shorter after that
+// patience, waiting does not help: pacing rests, and buffer.memory fills as in Java.
 type pacer struct {
 	until  atomic.Int64 // the Instant up to which appends are paced
 	rests  atomic.Int64 // the Instant up to which they are not, whatever is full
@@ -51,8 +51,8 @@ const (
 // backlog is how many batches wait that take no records any more.
 func (a *Accumulator) backlog() int64 { return a.queued.Load() - a.open.Load() }
 
-// paceLimit is the backlog from which on appends are paced: as many batches as the queues need, but not more than half of
-// buffer.memory holds. It is 0, for never, when that is too little to tell a long queue from a short one.
+// paceLimit is the backlog from which on appends are paced: as many batches as the queues need, but not more of batch.size
+// than half of buffer.memory holds. It is 0, for never, when that is too little to tell a long queue from a short one.
 func (a *Accumulator) paceLimit() int64 {
 	limit := max(paceAtLeast, paceEach*a.pacer.queues.Load())
 	limit = min(limit, a.o.Pool.Total()/2/int64(max(a.batchSize, 1)))
@@ -78,21 +78,23 @@ func (a *Accumulator) pace(ctx context.Context, deadline clock.Instant) (waited 
 		return false, nil
 	}
 	now := a.o.Clock.Now()
-	if int64(now) >= until || now >= deadline || a.o.InCallback != nil && a.o.InCallback() {
+	if int64(now) >= until || int64(now) < a.pacer.rests.Load() || now >= deadline || a.o.InCallback != nil && a.o.InCallback() {
 		return false, nil
 	}
 	w := a.pacer.join(a.o.Clock)
 	defer a.pacer.leave(w)
 	a.nudge() // what this append closed may be all that there is to send
-	return true, a.awaitTurn(ctx, w, now, min(deadline, now.Add(pacePatience)))
+	return true, a.awaitTurn(ctx, w, now, deadline)
 }
 
-// awaitTurn returns when the append that w stands for may go on, at end at the latest.
-func (a *Accumulator) awaitTurn(ctx context.Context, w *paced, now, end clock.Instant) error {
+// awaitTurn returns when the append that w stands for may go on, at deadline at the latest.
+func (a *Accumulator) awaitTurn(ctx context.Context, w *paced, now, deadline clock.Instant) error {
+	before, patience := a.backlog(), now.Add(pacePatience)
 	for {
 		left := a.left.Load()
 		a.letPass() // the last batch may have left before w stood here
-		w.timer.Reset(min(end.Sub(now), paceStall))
+		wait := min(patience.Sub(now), deadline.Sub(now), paceStall)
+		w.timer.Reset(wait)
 		select {
 		case <-w.wake:
 			a.pacer.press(a.o.Clock.Now())
@@ -100,11 +102,18 @@ func (a *Accumulator) awaitTurn(ctx context.Context, w *paced, now, end clock.In
 		case <-a.closed:
 			return nil
 		case <-ctx.Done():
-			return kerr.Interrupted(ctx, "memory (buffer.memory)")
+			return kerr.Interrupted(ctx, "a turn, since memory had run out (buffer.memory)")
 		case <-w.timer.C():
 		}
-		if now = a.o.Clock.Now(); now >= end || a.left.Load() == left {
+		now = a.o.Clock.Now()
+		switch {
+		case wait == paceStall && a.left.Load() == left, now >= patience && a.backlog() >= before:
 			a.pacer.rest(now)
+			return nil
+		case now >= patience: // the queue grows shorter, if slowly: one more batch makes no difference
+			a.pacer.press(now)
+			return nil
+		case now >= deadline:
 			return nil
 		}
 	}
@@ -116,7 +125,7 @@ func (p *pacer) join(clk clock.Clock) *paced {
 	defer p.mu.Unlock()
 	var w *paced
 	if n := len(p.idle); n > 0 {
-		w = p.idle[n-1]
+		w, p.idle[n-1] = p.idle[n-1], nil
 		p.idle = p.idle[:n-1]
 	} else {
 		w = &paced{wake: make(chan struct{}, 1), timer: clk.NewTimer(pacePatience)}

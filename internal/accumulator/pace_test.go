@@ -219,19 +219,17 @@ func TestWhatElseEndsAPacedAppend(t *testing.T) {
 	}
 }
 
-// A queue that does not move, or too slowly, is not kept short by waiting: memory fills up as if there were no pacing.
+// A queue that does not move, or grows no shorter, is not helped by waiting: memory fills up as if there were no pacing.
 func TestPacingRestsWhenItDoesNotHelp(t *testing.T) {
 	for name, move := range map[string]func(t *testing.T, f *fixture, a *attempt){
 		"no batch leaves": func(_ *testing.T, f *fixture, _ *attempt) { f.clk.Advance(paceStall) },
-		"one leaves now and then": func(t *testing.T, f *fixture, a *attempt) {
-			for passed := time.Duration(0); passed < pacePatience; passed += paceStall {
-				if !a.paced(f, 1) {
-					t.Fatalf("it waited for %v only", passed)
-				}
+		"for each that leaves there is a new one": func(t *testing.T, f *fixture, a *attempt) {
+			f.passPatience(t, a, func() {
 				f.one(t)
-				f.awaitTimer(paceStall)
-				f.clk.Advance(paceStall)
-			}
+				if _, err := f.acc.TryAppend(f.topic, 0, entry(paceValue)); err != nil {
+					t.Fatal(err)
+				}
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,19 +240,58 @@ func TestPacingRestsWhenItDoesNotHelp(t *testing.T) {
 			}
 			move(t, f, a)
 			a.mustPass(t)
-			for range 30 {
+			for range 20 {
 				f.send(0, paceValue) // would hang if it were paced
 			}
 			f.clk.Advance(paceRest)
-			f.acc.pacer.press(f.clk.Now())
-			if a := f.attempt(t.Context(), paceValue, time.Minute); !a.paced(f, 1) {
-				t.Error("it is not paced after the rest")
-			} else {
-				f.acc.Close()
-				<-a.done
-			}
+			f.mustPace(t)
 		})
 	}
+}
+
+// passPatience lets the longest wait of an append go by, with a move in each part of it.
+func (f *fixture) passPatience(t *testing.T, a *attempt, move func()) {
+	t.Helper()
+	for passed := time.Duration(0); passed < pacePatience; passed += paceStall {
+		if !a.paced(f, 1) {
+			t.Fatalf("it waited for %v only", passed)
+		}
+		move()
+		f.awaitTimer(paceStall)
+		f.clk.Advance(paceStall)
+	}
+}
+
+// mustPace checks that an append after another one that found no memory is paced.
+func (f *fixture) mustPace(t *testing.T) {
+	t.Helper()
+	f.acc.pacer.press(f.clk.Now())
+	a := f.attempt(t.Context(), paceValue, time.Minute)
+	if !a.paced(f, 1) {
+		t.Error("appends are not paced any more")
+		return
+	}
+	f.acc.Close()
+	<-a.done
+}
+
+func TestASlowQueueIsShortenedBitByBit(t *testing.T) {
+	f := crowded(t, setup{}, 2*paceAtLeast)
+	a := f.attempt(t.Context(), paceValue, time.Minute)
+	f.passPatience(t, a, func() { f.one(t) })
+	a.mustPass(t)
+	f.mustPace(t)
+}
+
+func TestAnAppendWithLittleTimeEndsItsOwnWaitOnly(t *testing.T) {
+	f := crowded(t, setup{}, paceAtLeast)
+	a := f.attempt(t.Context(), paceValue, paceStall/10)
+	if !a.paced(f, 1) {
+		t.Fatal("it did not wait")
+	}
+	f.clk.Advance(paceStall / 10)
+	<-a.done // with memory or without
+	f.mustPace(t)
 }
 
 // awaitTimer waits until the next timer is so far away: whoever waits has looked at the queue and sleeps again.

@@ -3,7 +3,7 @@ package accumulator
 import "testing"
 
 func TestNewSlotsHaveRoomForAsManyRecordsAsRecentBatchesHad(t *testing.T) {
-	var s slotStore
+	s := slotStore{most: 10_000}
 	if got := s.get(); cap(got) != 0 {
 		t.Errorf("before any batch there is room for %d records", cap(got))
 	}

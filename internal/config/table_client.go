@@ -6,7 +6,7 @@ var keysOfTheClient = []Key{
 		Name: "send.buffer.bytes", Type: Int, Default: int64(128 << 10), Valid: atLeast(-1), Importance: Medium,
 		Group: Network, Unit: Bytes, Option: "SendBufferBytes",
 		Doc: "Size of a socket's send buffer (SO_SNDBUF). -1 leaves it to the operating system. Unless the option is set, " +
-			"sockets get 524288, so that a request of full batches goes out in one piece; set it to 131072 for Java's.",
+			"524288 are asked for, so that a request of full batches goes out in one piece; set it to 131072 for Java's.",
 	},
 	{
 		Name: "receive.buffer.bytes", Type: Int, Default: int64(32 << 10), Valid: atLeast(-1), Importance: Medium,

@@ -42,17 +42,21 @@ type loadBuilder struct {
 }
 
 const (
-	tablesAtOnce  = 16
-	numbersAtOnce = 1024 // 4 KiB: what a table that is kept keeps at most, if it is not larger itself
+	tablesAtOnce  = 4   // a table in force keeps the others that were made with it
+	numbersAtOnce = 256 // for tables of up to an eighth of them; larger ones are made one by one
 )
 
 // table is what was built last, for good. What it has in common with old is shared with it.
 func (b *loadBuilder) table(old *LoadTable, rackAware bool) *LoadTable {
-	if len(b.tables) == 0 {
-		b.tables = make([]LoadTable, tablesAtOnce)
+	var t *LoadTable
+	if len(b.total.Partitions) > numbersAtOnce/8 {
+		t = new(LoadTable)
+	} else {
+		if len(b.tables) == 0 {
+			b.tables = make([]LoadTable, tablesAtOnce)
+		}
+		t, b.tables = &b.tables[0], b.tables[1:]
 	}
-	t := &b.tables[0]
-	b.tables = b.tables[1:]
 	if old == nil {
 		old = t
 	}

@@ -180,6 +180,7 @@ func TestB27RecordsInTheBufferMeetAnotherProtocol(t *testing.T) {
 			topic := c.NewTopic(t, 1, nil)
 			way := newMover(c.AddrsOf(r.good)[0])
 			p := connect(t, javaFile(t, c, r.good, r.text(t, s)), linger.WithDialer(way.dial),
+				linger.MetadataRecoveryStrategy("none"), // a producer that starts over forgets the topic, and has nothing to buffer for
 				linger.Linger(500*time.Millisecond), linger.RequestTimeout(1500*time.Millisecond), linger.DeliveryTimeout(6*time.Second))
 			ctx := within(t, soon)
 			send := func() error {
