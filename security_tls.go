@@ -64,13 +64,9 @@ func (c *core) buildTLS(o *options, cfg *config.Config) (_ func(host string) *tl
 
 // tlsSource makes TLS configurations, one for each dial, of the ssl.* options in cfg, on top of base unless that is nil.
 func (c *core) tlsSource(cfg *config.Config, base *tls.Config) (*tlsconf.Source, error) {
-	given := make(map[string]bool)
-	for _, e := range cfg.Effective() {
-		given[e.Key] = e.Source != ""
-	}
 	return tlsconf.New(tlsconf.Options{
 		Get:   func(key string) any { v, _ := cfg.Get(key); return v },
-		Given: func(key string) bool { return given[key] },
+		Given: cfg.IsSet,
 		Base:  base,
 		Now:   func() time.Time { return time.UnixMilli(c.clk.WallMs()) },
 		Log:   func(level slog.Level, text string) { c.log.Log(context.Background(), level, text) },

@@ -47,11 +47,11 @@ type Options struct {
 	Random func() int32
 	// Jitter draws for back-offs: uniform in [0,1). Only Step calls it.
 	Jitter func() float64
-	// Nudge wakes the engine: called when an append is about to wait for memory or for its turn and when a flush closed batches. It must
-	// not block. May be nil, and set later by SetNudge.
+	// Nudge wakes the engine: called when an append is about to wait for memory or for its turn and when a flush closed
+	// batches. It must not block. May be nil, and set later by SetNudge.
 	Nudge func()
-	// InCallback reports whether the caller is inside a callback; asked when an append is about to wait for memory or its turn. May be
-	// nil, and set later by SetInCallback.
+	// InCallback reports whether the caller is inside a callback; asked when an append is about to wait for memory or its
+	// turn. May be nil, and set later by SetInCallback.
 	InCallback func() bool
 }
 

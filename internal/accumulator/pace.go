@@ -73,8 +73,12 @@ func (p *pacer) press(now clock.Instant) {
 // it did not, so that another may have opened the batch meanwhile. The error is ctx's, within kerr.ErrInterrupted. A
 // callback is never paced: what it waits for may wait for it.
 func (a *Accumulator) pace(ctx context.Context, deadline clock.Instant) (waited bool, err error) {
-	until, limit := a.pacer.until.Load(), a.paceLimit()
-	if until == 0 || limit == 0 || a.backlog() < limit && a.pacer.waiting.Load() == 0 { // nobody overtakes who waits
+	until := a.pacer.until.Load()
+	if until == 0 {
+		return false, nil
+	}
+	limit := a.paceLimit()
+	if limit == 0 || a.backlog() < limit && a.pacer.waiting.Load() == 0 { // nobody overtakes who waits
 		return false, nil
 	}
 	now := a.o.Clock.Now()

@@ -21,18 +21,14 @@ func daysBetween(now, end time.Time) int {
 // DaysLeft are the whole days until the first of the client's own certificates ends, negative once it has; ok is false
 // when there is none, or when the application chooses it for each connection. A store that has changed is read first.
 func (s *Source) DaysLeft() (days int, ok bool) {
-	s.mu.Lock()
-	s.look()
-	now := s.now()
-	for _, leaf := range s.leaves() {
-		if left := daysBetween(now, leaf.NotAfter); !ok || left < days {
-			days, ok = left, true
+	s.looked(func() {
+		now := s.now()
+		for _, leaf := range s.leaves() {
+			if left := daysBetween(now, leaf.NotAfter); !ok || left < days {
+				days, ok = left, true
+			}
 		}
-	}
-	lines := s.lines
-	s.lines = nil
-	s.mu.Unlock()
-	s.logAll(lines)
+	})
 	return days, ok
 }
 

@@ -106,12 +106,9 @@ func (s *Source) readChecks(o *Options) error {
 // Config is the configuration for a connection to host, a name or an IP address; the caller may change it. Files that have
 // changed since the last call are read first.
 func (s *Source) Config(host string) *tls.Config {
-	s.mu.Lock()
-	s.look()
-	own, roots, lines := s.own, s.anchored, s.lines
-	s.lines = nil
-	s.mu.Unlock()
-	s.logAll(lines)
+	var own []tls.Certificate
+	var roots *x509.CertPool
+	s.looked(func() { own, roots = s.own, s.anchored })
 
 	c := s.base.Clone()
 	if own != nil {
@@ -142,6 +139,17 @@ func (s *Source) Config(host string) *tls.Config {
 func plainHost(host string) string {
 	host, _, _ = strings.Cut(host, "%") // an IPv6 zone
 	return strings.TrimSuffix(host, ".")
+}
+
+// looked lets read see what is in force now, and logs what there is to tell of it once mu is free.
+func (s *Source) looked(read func()) {
+	s.mu.Lock()
+	s.look()
+	read()
+	lines := s.lines
+	s.lines = nil
+	s.mu.Unlock()
+	s.logAll(lines)
 }
 
 // look reads again what has changed. What can't be read is told once and leaves the former in force. Certificates of ours
